@@ -3,5 +3,20 @@
 #define NEXUSGUARD_CLINUX_EVENTS_H
 
 #include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+
+// The constants below are enumerators in the headers above; Swift wants plain integers.
+
+static const int linux_epoll_cloexec = EPOLL_CLOEXEC;
+static const uint32_t linux_epoll_in = EPOLLIN;
+static const uint32_t linux_epoll_out = EPOLLOUT;
+static const uint32_t linux_epoll_error = EPOLLERR;
+static const uint32_t linux_epoll_hangup = EPOLLHUP;
+static const uint32_t linux_epoll_peer_closed = EPOLLRDHUP;
+
+static const int linux_eventfd_flags = EFD_CLOEXEC | EFD_NONBLOCK;
+static const int linux_signalfd_flags = SFD_CLOEXEC | SFD_NONBLOCK;
 
 #endif
