@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+#
+# `make help` lists the targets. Each installs the Debian packages that it needs when they are missing.
+
+SWIFT ?= swift
+PREFIX ?= /usr/local
+SBINDIR ?= $(PREFIX)/sbin
+MANDIR ?= $(PREFIX)/share/man
+DESTDIR ?=
+
+# The import check changes the compiler's arguments: every debug build uses it, so that all share one build.
+IMPORT_CHECK := --explicit-target-dependency-import-check error
+# What is installed carries the Swift runtime within; it has a build folder of its own beside the others.
+STATIC := -c release --static-swift-stdlib --scratch-path .build/static --product nexusguard-tun
+DAEMON = .build/release/nexusguard-tun
+BENCH_TOOL = .build/release/nexusguard-bench
+
+# `make demo PEER=wireguard-go` sets the other implementation at one end.
+PEER ?= nexusguard-tun
+# Arguments of the benchmark tool under `make bench`.
+ARGUMENTS ?= engine --packets 1000000
+# Packets of the shorter of the two runs that `make allocations` compares.
+PACKETS ?= 20000
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test unit end-to-end bench install uninstall check allocations embedding sanitize coverage \
+	release packages-build packages-test packages-demo packages-gates clean
+
+help: ## show this list
+	@echo 'NexusGuard: userspace WireGuard in Swift'
+	@echo
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14 | sed 's/^/  make /'
+	@echo
+	@echo '  PEER=wireguard-go make demo     one end is the other implementation'
+	@echo '  PREFIX=/usr DESTDIR=/tmp/root   where make install puts the files'
+
+demo: packages-demo ## two daemons, two network namespaces, ping, iperf3 and figures
+	@$(SWIFT) build $(STATIC)
+	@Tests/EndToEnd/Scripts/demo.sh .build/static/release/nexusguard-tun '$(PEER)'
+
+test: unit end-to-end ## unit, simulation and end to end tests (as root: all of them)
+
+unit: packages-build ## the tests that need no privileges
+	$(SWIFT) build --build-tests $(IMPORT_CHECK)
+	$(SWIFT) test --skip-build $(IMPORT_CHECK) --skip '^EndToEnd\.'
+
+end-to-end: packages-test ## the daemon against wg, wg-quick, ip and wireguard-go
+	$(SWIFT) build --build-tests $(IMPORT_CHECK)
+	$(SWIFT) build -c release --product nexusguard-tun
+	NEXUSGUARD_TUN="$${NEXUSGUARD_TUN:-$(CURDIR)/$(DAEMON)}" \
+		$(SWIFT) test --skip-build $(IMPORT_CHECK) --filter '^EndToEnd\.'
+
+bench: packages-build ## the benchmark tool (ARGUMENTS="…" for its arguments)
+	$(SWIFT) build -c release --product nexusguard-bench
+	$(BENCH_TOOL) $(ARGUMENTS)
+
+install: packages-build ## the daemon and its manual page below PREFIX (/usr/local)
+	$(SWIFT) build $(STATIC)
+	install -D -m 0755 .build/static/release/nexusguard-tun '$(DESTDIR)$(SBINDIR)/nexusguard-tun'
+	install -D -m 0644 Documentation/nexusguard-tun.8 '$(DESTDIR)$(MANDIR)/man8/nexusguard-tun.8'
+
+uninstall: ## what install made
+	rm -f '$(DESTDIR)$(SBINDIR)/nexusguard-tun' '$(DESTDIR)$(MANDIR)/man8/nexusguard-tun.8'
+
+check: ## format, imports and forbidden constructs
+	.ci/format
+	.ci/rules
+
+allocations: packages-gates ## the data path makes no heap allocation per packet
+	$(SWIFT) build -c release --product nexusguard-bench
+	.ci/allocations $(BENCH_TOOL) $(PACKETS)
+
+embedding: packages-build ## an outside package builds against the library product
+	$(SWIFT) build --package-path Tests/Embedding
+
+sanitize: packages-build ## unit and simulation tests under the thread and address sanitizers
+	$(SWIFT) test --sanitize thread --scratch-path .build/thread --skip '^EndToEnd\.'
+	$(SWIFT) test --sanitize address --scratch-path .build/address --skip '^EndToEnd\.'
+
+coverage: packages-build ## lines that the tests reach in the three protocol targets (at least 90 %)
+	$(SWIFT) test --enable-code-coverage --scratch-path .build/coverage --skip '^EndToEnd\.'
+	.ci/coverage .build/coverage
+
+release: packages-build ## everything, optimised
+	$(SWIFT) build -c release
+
+packages-build:
+	@.ci/packages build
+
+packages-test:
+	@.ci/packages build test
+
+packages-demo:
+	@.ci/packages build demo
+
+packages-gates:
+	@.ci/packages build gates
+
+clean: ## remove what was built
+	rm -rf .build Tests/Embedding/.build
