@@ -16,7 +16,7 @@ public struct IPPrefix: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Creates the prefix of a length already known to be valid.
-    private init(masking address: IPAddress, length: Int) {
+    init(masking address: IPAddress, length: Int) {
         let highMask: UInt64 = length >= 64 ? .max : length == 0 ? 0 : ~0 << UInt64(64 - length)
         let lowMask: UInt64 = length <= 64 ? 0 : ~0 << UInt64(128 - length)
         self.address =
