@@ -15,6 +15,7 @@ static const int linux_so_sndbufforce = 32;
 static const int linux_so_rcvbufforce = 33;
 
 // Enumerators in the headers above; Swift wants plain integers.
+static const int linux_datagram_socket_type = SOCK_DGRAM;
 static const int linux_udp_socket_type = SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
 static const int linux_stream_socket_type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
 static const int linux_msg_truncated = MSG_TRUNC;
