@@ -46,6 +46,21 @@ package struct BLAKE2s: Sendable {
         buffered = Self.blockByteCount
     }
 
+    /// Compresses the block of the key now, so that copies of this state need not do it again.
+    ///
+    /// Call on a new keyed state only, and append at least one byte before `finalize`: the last block of a message
+    /// is compressed with a flag, and the key is that block when the message is empty.
+    package mutating func compressKeyBlock() {
+        precondition(
+            buffered == Self.blockByteCount && compressed == 0, "only a new keyed state has a key block")
+        compressed = UInt64(Self.blockByteCount)
+        unsafe withUnsafeBytes(of: buffer) { block in
+            guard let block = block.baseAddress else { return }
+            unsafe Self.compress(&chain, block, byteCount: compressed, isLast: false)
+        }
+        buffered = 0
+    }
+
     /// Appends bytes to the message.
     package mutating func update(_ bytes: RawSpan) {
         unsafe bytes.withUnsafeBytes { bytes in
@@ -135,5 +150,6 @@ package struct BLAKE2s: Sendable {
 
     /// The fractional parts of the square roots of the first eight primes, shared with SHA-256.
     private static let initialChain = SIMD8<UInt32>(
-        0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19)
+        0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19
+    )
 }
