@@ -16,14 +16,16 @@ package enum ChaCha20Poly1305 {
         _ plaintext: RawSpan, key: borrowing SecretKey, counter: UInt64, associatedData: RawSpan,
         into output: inout MutableRawSpan
     ) {
-        precondition(output.byteCount == plaintext.byteCount + tagByteCount, "ciphertext and tag must fit exactly")
+        precondition(
+            output.byteCount == plaintext.byteCount + tagByteCount, "ciphertext and tag must fit exactly")
         let nonce = nonceWords(counter)
         unsafe output.withUnsafeMutableBytes { output in
             unsafe plaintext.withUnsafeBytes { plaintext in
                 unsafe associatedData.withUnsafeBytes { associatedData in
                     unsafe withUnsafeBytes(of: nonce) { nonce in
                         _ = unsafe crypto_aead_chacha20poly1305_ietf_encrypt(
-                            bytes(output), nil, bytes(plaintext), UInt64(plaintext.count), bytes(associatedData),
+                            bytes(output), nil, bytes(plaintext), UInt64(plaintext.count),
+                            bytes(associatedData),
                             UInt64(associatedData.count), nil, bytes(nonce),
                             bytes(key))
                     }
@@ -41,7 +43,8 @@ package enum ChaCha20Poly1305 {
         into output: inout MutableRawSpan
     ) -> Bool {
         guard ciphertextAndTag.byteCount >= tagByteCount else { return false }
-        precondition(output.byteCount == ciphertextAndTag.byteCount - tagByteCount, "plaintext must fit exactly")
+        precondition(
+            output.byteCount == ciphertextAndTag.byteCount - tagByteCount, "plaintext must fit exactly")
         let nonce = nonceWords(counter)
         return unsafe output.withUnsafeMutableBytes { output in
             unsafe ciphertextAndTag.withUnsafeBytes { ciphertext in

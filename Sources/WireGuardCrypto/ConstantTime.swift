@@ -9,7 +9,9 @@ package enum ConstantTime {
         guard left.byteCount == right.byteCount else { return false }
         return unsafe left.withUnsafeBytes { leftBytes in
             unsafe right.withUnsafeBytes { rightBytes in
-                guard let first = leftBytes.baseAddress, let second = rightBytes.baseAddress else { return true }
+                guard let first = leftBytes.baseAddress, let second = rightBytes.baseAddress else {
+                    return true
+                }
                 return unsafe sodium_memcmp(first, second, leftBytes.count) == 0
             }
         }

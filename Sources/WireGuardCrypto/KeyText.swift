@@ -30,7 +30,9 @@ enum KeyText {
     static func key(base64 text: RawSpan) throws(KeyError) -> SecretKey {
         let key = SecretKey()
         let isKey = unsafe text.withUnsafeBytes { text in
-            guard text.count == base64Length, unsafe text[base64Length - 1] == UInt8(ascii: "=") else { return false }
+            guard text.count == base64Length, unsafe text[base64Length - 1] == UInt8(ascii: "=") else {
+                return false
+            }
             var length = 0
             let status = unsafe sodium_base642bin(
                 bytes(key), SecretKey.byteCount,
@@ -73,7 +75,8 @@ enum KeyText {
             unsafe String(unsafeUninitializedCapacity: base64Length + 1) { target in
                 guard let start = target.baseAddress else { return 0 }
                 unsafe sodium_bin2base64(
-                    UnsafeMutableRawPointer(start).assumingMemoryBound(to: CChar.self), base64Length + 1, source.baseAddress?.assumingMemoryBound(to: UInt8.self), source.count,
+                    UnsafeMutableRawPointer(start).assumingMemoryBound(to: CChar.self), base64Length + 1,
+                    source.baseAddress?.assumingMemoryBound(to: UInt8.self), source.count,
                     sodium_base64_VARIANT_ORIGINAL)
                 return base64Length
             }

@@ -20,7 +20,8 @@ package struct PacketAEADJob {
 
     /// Describes one packet.
     package init(
-        key: UnsafeRawPointer, source: UnsafeRawPointer, destination: UnsafeMutableRawPointer, counter: UInt64,
+        key: UnsafeRawPointer, source: UnsafeRawPointer, destination: UnsafeMutableRawPointer,
+        counter: UInt64,
         byteCount: Int
     ) {
         unsafe self.key = key
@@ -52,7 +53,8 @@ package enum PacketAEAD {
             let start = unsafe job.destination - headroom
             unsafe start.initializeMemory(as: UInt8.self, repeating: 0, count: headroom)
             unsafe applyStream(job, from: start, to: start)
-            unsafe authenticate(job.destination, job.byteCount, key: start, tag: job.destination + job.byteCount)
+            unsafe authenticate(
+                job.destination, job.byteCount, key: start, tag: job.destination + job.byteCount)
             unsafe sodium_memzero(start, 32)
         }
     }
@@ -112,7 +114,8 @@ package enum PacketAEAD {
             &state, ciphertext.assumingMemoryBound(to: UInt8.self), UInt64(byteCount))
         if byteCount & 15 != 0 {
             unsafe withUnsafeBytes(of: zeros) { zeros in
-                _ = unsafe crypto_onetimeauth_poly1305_update(&state, bytes(zeros), UInt64(16 - byteCount & 15))
+                _ = unsafe crypto_onetimeauth_poly1305_update(
+                    &state, bytes(zeros), UInt64(16 - byteCount & 15))
             }
         }
         unsafe withUnsafeBytes(of: lengths) { lengths in

@@ -27,7 +27,8 @@ package struct SecretKey: ~Copyable, @unchecked Sendable {
         precondition(bytes.byteCount == Self.byteCount, "a secret has 32 bytes")
         self.init()
         unsafe bytes.withUnsafeBytes { source in
-            unsafe UnsafeMutableRawBufferPointer(start: pointer, count: Self.byteCount).copyMemory(from: source)
+            unsafe UnsafeMutableRawBufferPointer(start: pointer, count: Self.byteCount).copyMemory(
+                from: source)
         }
     }
 

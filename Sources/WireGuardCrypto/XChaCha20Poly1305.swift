@@ -23,7 +23,8 @@ package enum XChaCha20Poly1305 {
                 unsafe associatedData.withUnsafeBytes { associatedData in
                     unsafe nonce.withUnsafeBytes { nonce in
                         _ = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
-                            bytes(output), nil, bytes(plaintext), UInt64(plaintext.count), bytes(associatedData),
+                            bytes(output), nil, bytes(plaintext), UInt64(plaintext.count),
+                            bytes(associatedData),
                             UInt64(associatedData.count), nil, bytes(nonce),
                             bytes(key))
                     }
