@@ -170,11 +170,9 @@ package struct PacketBatch: ~Copyable {
         guard jobCount > 0 else { return }
         unsafe PacketAEAD.seal(UnsafeMutableBufferPointer(start: jobs, count: jobCount))
         for index in 0..<count where unsafe slots[index].state == .planned {
-            let header = unsafe slots[index].data - 16
-            unsafe header.storeBytes(of: UInt32(4).littleEndian, as: UInt32.self)
-            unsafe header.storeBytes(
-                of: slots[index].receiverIndex.littleEndian, toByteOffset: 4, as: UInt32.self)
-            unsafe header.storeBytes(of: slots[index].counter.littleEndian, toByteOffset: 8, as: UInt64.self)
+            let header = unsafe TransportData(
+                receiverIndex: slots[index].receiverIndex, counter: slots[index].counter)
+            unsafe header.writeHeader(into: slots[index].data - TransportData.headerByteCount)
             unsafe slots[index].state = .ready
         }
     }
