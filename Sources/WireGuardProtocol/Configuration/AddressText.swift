@@ -93,7 +93,8 @@ enum AddressText {
             return "::ffff:" + text(IPAddress(ipv4: UInt32(truncatingIfNeeded: address.low)))
         }
         let groups = (0..<8).map { index in
-            UInt16(truncatingIfNeeded: (index < 4 ? address.high : address.low) >> UInt64(48 - 16 * (index & 3)))
+            let half = index < 4 ? address.high : address.low
+            return UInt16(truncatingIfNeeded: half >> UInt64(48 - 16 * (index & 3)))
         }
         let run = longestZeroRun(groups)
         var result = ""

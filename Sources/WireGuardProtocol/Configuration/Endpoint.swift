@@ -30,12 +30,12 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
             let inner = text[text.index(after: text.startIndex)..<close]
             let rest = text[text.index(after: close)...]
             guard rest.first == ":" else { throw .missingPort(text) }
-            let port = try Self.port(rest.dropFirst())
+            let port = try Self.port(rest.dropFirst(), of: text)
             let parts = inner.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
             let address = try IPAddress(parts.first ?? "")
             guard address.isIPv6 else { throw .notAnAddress(String(inner)) }
             if parts.count == 2 {
-                guard !parts[1].isEmpty else { throw .notAnAddress(String(inner)) }
+                guard Self.isZone(parts[1]) else { throw .notAnAddress(String(inner)) }
                 self.init(host: .address(address, zone: String(parts[1])), port: port)
             } else {
                 self.init(host: .address(address, zone: nil), port: port)
@@ -45,7 +45,7 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         guard let colon = text.lastIndex(of: ":") else { throw .missingPort(text) }
         let host = text[..<colon]
         guard !host.contains(":") else { throw .needsBrackets(text) }
-        let port = try Self.port(text[text.index(after: colon)...])
+        let port = try Self.port(text[text.index(after: colon)...], of: text)
         if let address = try? IPAddress(host) {
             self.init(host: .address(address, zone: nil), port: port)
         } else {
@@ -63,13 +63,22 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Reads a decimal port.
-    private static func port(_ text: some StringProtocol) throws(AddressError) -> UInt16 {
-        guard !text.isEmpty else { throw .missingPort(String(text)) }
+    /// Reads the decimal port of an endpoint.
+    private static func port(_ text: Substring, of endpoint: String) throws(AddressError) -> UInt16 {
+        guard !text.isEmpty else { throw .missingPort(endpoint) }
         guard text.utf8.allSatisfy({ (48...57).contains($0) }), let port = UInt16(text), port > 0 else {
             throw .invalidPort(String(text))
         }
         return port
+    }
+
+    /// Whether a text can be an interface name or number: 1 to 15 bytes, as Linux allows, without spaces,
+    /// control characters, `/` and `%`.
+    private static func isZone(_ text: Substring) -> Bool {
+        (1...15).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                byte > 0x20 && byte != 0x7F && byte != UInt8(ascii: "/") && byte != UInt8(ascii: "%")
+            }
     }
 
     /// Whether a text can be a host name: letters, digits, hyphens, underscores and dots, and not all digits
@@ -81,8 +90,8 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 128...255:
                 hasLetter = true
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                break
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): break
+            case UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"): break
             default: return false
             }
         }
