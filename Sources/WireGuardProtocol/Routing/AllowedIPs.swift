@@ -16,7 +16,7 @@ package struct AllowedIPs: ~Copyable {
     package var count: Int { ipv4.count + ipv6.count }
 
     /// The number of nodes that hold the prefixes: fewer than twice as many.
-    var nodeCount: Int { ipv4.nodeCount + ipv6.nodeCount }
+    package var nodeCount: Int { ipv4.nodeCount + ipv6.nodeCount }
 
     /// Gives the prefix to the peer; a prefix that is there already moves.
     package mutating func insert(_ prefix: IPPrefix, peer: UInt32) {

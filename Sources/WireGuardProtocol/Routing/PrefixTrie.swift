@@ -111,7 +111,9 @@ struct PrefixTrie<Key: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>: ~
         while position != Self.none {
             let node = unsafe nodes[Int(position)]
             let nodeLength = Int(node.length)
-            guard nodeLength <= length, (node.key ^ key).leadingZeroBitCount >= nodeLength else { return false }
+            guard nodeLength <= length, (node.key ^ key).leadingZeroBitCount >= nodeLength else {
+                return false
+            }
             if nodeLength == length {
                 guard node.peer == peer else { return false }
                 take(position)
