@@ -146,6 +146,30 @@ struct IPPacketTests {
         }
     }
 
+    @Test(
+        "each of the 65,535 header checksums follows a mark",
+        arguments: [(UInt8(2), UInt8(3)), (1, 3), (2, 1)])
+    func everyChecksum(inner: UInt8, outer: UInt8) {
+        var packet: [UInt8] = [0x45, inner, 0, 20, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]
+        var checksums: Set<Int> = []
+        var mismatches: [Int] = []
+        for identification in 0...0xFFFF {
+            packet[1] = inner
+            packet[4] = UInt8(identification >> 8)
+            packet[5] = UInt8(identification & 255)
+            Self.writeChecksum(&packet)
+            checksums.insert(Int(packet[10]) << 8 | Int(packet[11]))
+            var expected = packet
+            expected[1] = outer
+            Self.writeChecksum(&expected)
+            if !Self.apply(outer, to: &packet, isIPv6: false) || packet != expected {
+                mismatches.append(identification)
+            }
+        }
+        #expect(mismatches.isEmpty, "inner \(inner), outer \(outer)")
+        #expect(checksums.count == 65_535)
+    }
+
     @Test("a checksum that was wrong stays wrong")
     func wrongChecksum() {
         var packet = [UInt8](repeating: 7, count: 20)
