@@ -16,7 +16,11 @@ enum QuotedText {
             let byte = text.byte(index)
             guard (32...126).contains(byte) else { return "a value with unprintable characters" }
             switch byte {
-            case 48...57, 65...90, 97...122, UInt8(ascii: "+"), UInt8(ascii: "="): run += 1
+            case 48...57, 65...90, 97...122: run += 1
+            // Base64 and its form for addresses on the web.
+            case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="), UInt8(ascii: "-"),
+                UInt8(ascii: "_"):
+                run += 1
             default: run = 0
             }
             guard run <= longestRun else { return "a value that may be a key" }

@@ -40,17 +40,34 @@ extension RawSpan {
         return true
     }
 
-    /// Whether the bytes are those of `literal`, which is lowercase, in any case.
-    func isEqual(ignoringCase literal: StaticString) -> Bool {
-        guard byteCount == literal.utf8CodeUnitCount else { return false }
+    /// Whether the bytes are those of `name`, an ASCII text, when case does not count.
+    func isEqual(ignoringCase name: String) -> Bool {
+        guard byteCount == name.utf8.count else { return false }
         var index = 0
-        while index < byteCount {
-            let byte = byte(index)
-            let lower = (65...90).contains(byte) ? byte | 0x20 : byte
-            guard unsafe lower == literal.utf8Start[index] else { return false }
+        for byte in name.utf8 {
+            guard Self.lowercase(byte) == Self.lowercase(self.byte(index)) else { return false }
             index += 1
         }
         return true
+    }
+
+    /// The lowercase letter of an uppercase ASCII letter, and every other byte itself.
+    private static func lowercase(_ byte: UInt8) -> UInt8 {
+        (65...90).contains(byte) ? byte | 0x20 : byte
+    }
+
+    /// The part of `range` without the white space at its ends.
+    func trimmed(_ range: Range<Int>) -> Range<Int> {
+        var start = range.lowerBound
+        var end = range.upperBound
+        while start < end, Self.isSpace(byte(start)) { start += 1 }
+        while start < end, Self.isSpace(byte(end - 1)) { end -= 1 }
+        return start..<end
+    }
+
+    /// Whether a byte is white space inside a line: space, tab, vertical tab, form feed or carriage return.
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 32 || byte == 9 || (11...13).contains(byte)
     }
 
     /// Reads an unsigned decimal number: digits only, at least one.
