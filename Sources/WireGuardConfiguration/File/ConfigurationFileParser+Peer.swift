@@ -75,10 +75,24 @@ extension ConfigurationFileParser {
         return switch error {
         case .missingPort: "\(shown) has no port"
         case .invalidPort: "\(shown) has no port from 1 to 65535"
+        case .needsBrackets where !mayBeIPv6(value): "\(shown) holds neither an IP address nor a host name"
         case .needsBrackets: "\(shown) needs brackets around its IPv6 address: [address]:port"
         case .notAnAddress, .invalidPrefixLength: "\(shown) holds no IP address"
         case .invalidHostName: "\(shown) holds neither an IP address nor a host name"
         }
+    }
+
+    /// Whether a text has the characters of an IPv6 address up to a zone, so that brackets are what it lacks.
+    private static func mayBeIPv6(_ text: RawSpan) -> Bool {
+        for index in 0..<text.byteCount {
+            switch text.byte(index) {
+            case UInt8(ascii: "%"): return true
+            case 48...57, 65...70, 97...102: break
+            case UInt8(ascii: ":"), UInt8(ascii: "."), UInt8(ascii: "["), UInt8(ascii: "]"): break
+            default: return false
+            }
+        }
+        return true
     }
 
     // MARK: Values of both sections
