@@ -48,7 +48,8 @@ package final class Simulation {
     /// Adds a device with a fresh key and an address of its own.
     @discardableResult
     package func addDevice(
-        privateKey: PrivateKey? = nil, isIPv6: Bool = false, mtu: Int = 1420, load: LoadDetector = LoadDetector()
+        privateKey: PrivateKey? = nil, isIPv6: Bool = false, mtu: Int = 1420,
+        load: LoadDetector = LoadDetector()
     ) -> SimulatedDevice {
         let number = devices.count
         let address =
@@ -172,9 +173,12 @@ package final class Simulation {
                 }
                 var time = now + network.delay
                 if network.jitter.nanoseconds > 0 {
-                    time = time + Interval(nanoseconds: Int64(random.next(below: UInt64(network.jitter.nanoseconds))))
+                    time =
+                        time
+                        + Interval(nanoseconds: Int64(random.next(below: UInt64(network.jitter.nanoseconds))))
                 }
-                arrivals.insert(.init(time: time, kind: .datagram(bytes, device.address, datagram.destination)))
+                arrivals.insert(
+                    .init(time: time, kind: .datagram(bytes, device.address, datagram.destination)))
             }
         }
     }

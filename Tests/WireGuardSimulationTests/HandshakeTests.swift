@@ -7,7 +7,9 @@ internal import WireGuardSimulation
 
 @Suite("Handshake between two devices")
 struct HandshakeTests {
-    @Test("the first packet starts a handshake, waits for it, and arrives; the answer needs no other", arguments: seeds)
+    @Test(
+        "the first packet starts a handshake, waits for it, and arrives; the answer needs no other",
+        arguments: seeds)
     func firstPacket(seed: UInt64) {
         let simulation = Simulation.pair(seed: seed)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
@@ -62,8 +64,12 @@ struct HandshakeTests {
         #expect(second.deliveredTags == [1])
         let before = first.initiations.count + second.initiations.count
         for step in 1...59 {
-            simulation.schedule(at: seconds(Double(step))) { $0.send(from: 0, to: 1, tag: 1000 + UInt64(step)) }
-            simulation.schedule(at: seconds(Double(step))) { $0.send(from: 1, to: 0, tag: 2000 + UInt64(step)) }
+            simulation.schedule(at: seconds(Double(step))) {
+                $0.send(from: 0, to: 1, tag: 1000 + UInt64(step))
+            }
+            simulation.schedule(at: seconds(Double(step))) {
+                $0.send(from: 1, to: 0, tag: 2000 + UInt64(step))
+            }
         }
         simulation.run(for: .seconds(60))
         #expect(first.initiations.count + second.initiations.count <= before + 1)
@@ -81,7 +87,9 @@ struct HandshakeTests {
         #expect(simulation.devices[0].initiations.count == 1)
     }
 
-    @Test("a silent peer is tried every 5 s plus 0 to 333 ms for 90 s, and new data starts again at once", arguments: seeds)
+    @Test(
+        "a silent peer is tried every 5 s plus 0 to 333 ms for 90 s, and new data starts again at once",
+        arguments: seeds)
     func retries(seed: UInt64) {
         let simulation = Simulation.pair(seed: seed)
         let first = simulation.devices[0]
@@ -139,7 +147,9 @@ struct HandshakeTests {
         #expect(second.deliveredTags == [1, 2])
     }
 
-    @Test("a restarted initiator with its clock back needs the stored floor; without it, it is taken for a replay")
+    @Test(
+        "a restarted initiator with its clock back needs the stored floor; without it, it is taken for a replay"
+    )
     func restartWithClockBack() {
         for keepsFloor in [true, false] {
             let simulation = Simulation.pair(seed: 9)
@@ -152,7 +162,8 @@ struct HandshakeTests {
             if keepsFloor { restarted.timestampFloor = first.timestampFloor }
             restarted.setPeer(second.publicKey, at: simulation.now) { peer in
                 peer.endpoint = second.address
-                peer.allowedIPs = IPPrefix(address: Simulation.innerAddress(of: 1), length: 32).map { [.init($0)] } ?? []
+                peer.allowedIPs =
+                    IPPrefix(address: Simulation.innerAddress(of: 1), length: 32).map { [.init($0)] } ?? []
             }
             let packet = InnerPacket.make(
                 from: Simulation.innerAddress(of: 0), to: Simulation.innerAddress(of: 1), tag: 2)

@@ -41,7 +41,8 @@ struct TimerTests {
         #expect(simulation.devices[1].keepalives.count == 1)
     }
 
-    @Test("a new handshake is due 15 s after the first unanswered data packet, not the last", arguments: seeds)
+    @Test(
+        "a new handshake is due 15 s after the first unanswered data packet, not the last", arguments: seeds)
     func newHandshakeAfterSilence(seed: UInt64) {
         let simulation = session(seed: seed)
         let first = simulation.devices[0]

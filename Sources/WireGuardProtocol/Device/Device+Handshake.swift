@@ -117,7 +117,8 @@ extension Device {
             tellClockBehind(number, at: now, into: &outbox)
             return .replayedTimestamp
         }
-        if let last = peers[number].lastInitiationAccepted, now - last < ProtocolConstants.initiationInterval {
+        if let last = peers[number].lastInitiationAccepted, now - last < ProtocolConstants.initiationInterval
+        {
             return .handshakeFlood
         }
         peers[number].latestTimestamp = timestamp
@@ -142,7 +143,8 @@ extension Device {
         peers[number].timers.noteSessionDerived(at: now)
         noteHandshakeMessage(number, byteCount: message.count, path: path, at: now, into: &outbox)
         unsafe sendHandshakeMessage(
-            reply, bodyByteCount: HandshakeResponse.bodyByteCount, to: number, path: path, at: now, into: &outbox)
+            reply, bodyByteCount: HandshakeResponse.bodyByteCount, to: number, path: path, at: now,
+            into: &outbox)
         schedule(number)
         return nil
     }
@@ -152,7 +154,8 @@ extension Device {
         _ message: UnsafeRawBufferPointer, _ identity: LocalIdentity, path: DatagramPath, at now: Instant,
         into outbox: inout Outbox
     ) -> DropReason? {
-        guard let index = unsafe HandshakeResponse(message)?.receiverIndex, let entry = indices.entry(for: index), entry.kind == IndexKind.handshake,
+        guard let index = unsafe HandshakeResponse(message)?.receiverIndex,
+            let entry = indices.entry(for: index), entry.kind == IndexKind.handshake,
             peers[entry.peer].handshake?.senderIndex == index
         else { return .unknownReceiverIndex }
         let number = entry.peer
@@ -181,7 +184,8 @@ extension Device {
     private mutating func receiveCookieReply(
         _ message: UnsafeRawBufferPointer, at now: Instant
     ) -> DropReason? {
-        guard let reply = unsafe CookieReply(message), let entry = indices.entry(for: reply.receiverIndex) else {
+        guard let reply = unsafe CookieReply(message), let entry = indices.entry(for: reply.receiverIndex)
+        else {
             return .unknownReceiverIndex
         }
         return unsafe peers[entry.peer].consumeCookieReply(message, at: now) ? nil : .invalidCookieReply

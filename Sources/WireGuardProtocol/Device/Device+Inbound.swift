@@ -27,11 +27,14 @@ extension Device {
             unsafe slot.pointee.state = .control
             return nil
         }
-        guard let header = unsafe TransportData(datagram), let entry = indices.entry(for: header.receiverIndex),
+        guard let header = unsafe TransportData(datagram),
+            let entry = indices.entry(for: header.receiverIndex),
             entry.kind == IndexKind.keypair,
             let keypair = unsafe peers[entry.peer].keypairs.keypair(localIndex: header.receiverIndex)
         else { return .unknownReceiverIndex }
-        guard header.counter < ProtocolConstants.rejectAfterMessages, unsafe !keypair.pointee.isExpired(at: now) else {
+        guard header.counter < ProtocolConstants.rejectAfterMessages,
+            unsafe !keypair.pointee.isExpired(at: now)
+        else {
             return .expiredKeypair
         }
         unsafe slot.pointee.peer = entry.peer

@@ -25,7 +25,8 @@ extension Device {
         let slot = unsafe batch.slots + index
         let data = unsafe slot.pointee.data
         let byteCount = unsafe slot.pointee.byteCount
-        guard let header = unsafe IPPacket.header(of: data, byteCount: byteCount), header.byteCount == byteCount
+        guard let header = unsafe IPPacket.header(of: data, byteCount: byteCount),
+            header.byteCount == byteCount
         else { return .malformedPacket }
         let route =
             header.isIPv6
@@ -133,7 +134,8 @@ extension Device {
                 return
             }
             byteCount += unsafe Self.seal(
-                packet, on: keypair, mtu: mtu, to: path, peer: number, trafficClass: congestion, into: &outbox)
+                packet, on: keypair, mtu: mtu, to: path, peer: number, trafficClass: congestion, into: &outbox
+            )
         }
         drops.count(.handshakeGivenUp, dropped)
         noteSent(number, byteCount: byteCount, holdsData: true, at: now, into: &outbox)
@@ -163,7 +165,8 @@ extension Device {
     ) -> UInt64 {
         let padded = Padding.paddedByteCount(packet.count, mtu: mtu)
         let counter = unsafe keypair.pointee.takeCounter()
-        unsafe outbox.send(byteCount: padded + 32, to: path, peer: peer, trafficClass: trafficClass) { start in
+        unsafe outbox.send(byteCount: padded + 32, to: path, peer: peer, trafficClass: trafficClass) {
+            start in
             let data = unsafe start + 16
             unsafe data.initializeMemory(as: UInt8.self, repeating: 0, count: padded)
             if let bytes = packet.baseAddress { unsafe data.copyMemory(from: bytes, byteCount: packet.count) }

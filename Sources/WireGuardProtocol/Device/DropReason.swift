@@ -82,10 +82,12 @@ public struct DropCounters: Hashable, Sendable {
     /// The sum over all reasons.
     public var total: UInt64 { DropReason.allCases.reduce(0) { $0 &+ self[$1] } }
 
+    /// Whether all counters are the same.
     public static func == (left: DropCounters, right: DropCounters) -> Bool {
         DropReason.allCases.allSatisfy { left[$0] == right[$0] }
     }
 
+    /// Feeds every counter to the hasher.
     public func hash(into hasher: inout Hasher) {
         for reason in DropReason.allCases { hasher.combine(self[reason]) }
     }

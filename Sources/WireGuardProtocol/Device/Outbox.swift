@@ -75,7 +75,8 @@ package struct Outbox: ~Copyable {
         let start = unsafe storage + used + 64
         unsafe body(start)
         entries.append(
-            Entry(offset: used + 64, byteCount: byteCount, path: path, peer: peer, trafficClass: trafficClass))
+            Entry(offset: used + 64, byteCount: byteCount, path: path, peer: peer, trafficClass: trafficClass)
+        )
         used += footprint
     }
 

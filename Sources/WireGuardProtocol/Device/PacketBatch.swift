@@ -128,7 +128,8 @@ package struct PacketBatch: ~Copyable {
         datagram: UnsafeRawBufferPointer, congestion: UInt8, path: Int
     ) -> Bool {
         unsafe append(
-            byteCount: max(0, datagram.count - 32), congestion: congestion, datagram: datagram, path: path) != nil
+            byteCount: max(0, datagram.count - 32), congestion: congestion, datagram: datagram, path: path)
+            != nil
     }
 
     /// Adds a path, unless the last one added is the same.

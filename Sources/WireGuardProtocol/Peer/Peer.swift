@@ -56,7 +56,9 @@ struct Peer: ~Copyable {
 
     /// The keypair to send on, if there is one that may be used now.
     func sendingKeypair(at now: Instant) -> UnsafeMutablePointer<Keypair>? {
-        guard let keypair = unsafe keypairs.current, unsafe keypair.pointee.canSend(at: now) else { return nil }
+        guard let keypair = unsafe keypairs.current, unsafe keypair.pointee.canSend(at: now) else {
+            return nil
+        }
         return unsafe keypair
     }
 

@@ -43,15 +43,15 @@ struct StagedPackets: ~Copyable {
 
     /// Calls `body` with each packet, oldest first, and drops them.
     mutating func drain(_ body: (UnsafeRawBufferPointer, UInt8) -> Void) {
-        for unsafe packet in unsafe packets {
-            unsafe body(UnsafeRawBufferPointer(packet.bytes), packet.congestion)
-            unsafe packet.bytes.deallocate()
+        for index in unsafe packets.indices {
+            unsafe body(UnsafeRawBufferPointer(packets[index].bytes), packets[index].congestion)
+            unsafe packets[index].bytes.deallocate()
         }
         unsafe packets.removeAll(keepingCapacity: false)
         byteCount = 0
     }
 
     deinit {
-        for unsafe packet in unsafe packets { unsafe packet.bytes.deallocate() }
+        for index in unsafe packets.indices { unsafe packets[index].bytes.deallocate() }
     }
 }

@@ -18,9 +18,15 @@ struct Keypairs: ~Copyable {
 
     /// The keypair with this receiver index, whichever of the three it is.
     func keypair(localIndex: UInt32) -> UnsafeMutablePointer<Keypair>? {
-        if let keypair = unsafe current, unsafe keypair.pointee.localIndex == localIndex { return unsafe keypair }
-        if let keypair = unsafe next, unsafe keypair.pointee.localIndex == localIndex { return unsafe keypair }
-        if let keypair = unsafe previous, unsafe keypair.pointee.localIndex == localIndex { return unsafe keypair }
+        if let keypair = unsafe current, unsafe keypair.pointee.localIndex == localIndex {
+            return unsafe keypair
+        }
+        if let keypair = unsafe next, unsafe keypair.pointee.localIndex == localIndex {
+            return unsafe keypair
+        }
+        if let keypair = unsafe previous, unsafe keypair.pointee.localIndex == localIndex {
+            return unsafe keypair
+        }
         return nil
     }
 
@@ -76,7 +82,8 @@ struct Keypairs: ~Copyable {
     }
 
     /// Erases one keypair.
-    private static func release(_ keypair: inout UnsafeMutablePointer<Keypair>?, _ released: (UInt32) -> Void) {
+    private static func release(_ keypair: inout UnsafeMutablePointer<Keypair>?, _ released: (UInt32) -> Void)
+    {
         guard let index = unsafe keypair?.pointee.localIndex else { return }
         unsafe destroy(keypair)
         unsafe keypair = nil
