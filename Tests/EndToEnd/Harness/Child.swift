@@ -52,7 +52,9 @@ final class Child: Sendable {
         posix_spawnattr_setpgroup(&attributes, 0)
 
         var variables = ProcessInfo.processInfo.environment
-        for name in ["LOG_LEVEL", "WG_TUN_FD", "WG_UAPI_FD", "WG_PROCESS_FOREGROUND"] { variables[name] = nil }
+        for name in ["LOG_LEVEL", "WG_TUN_FD", "WG_UAPI_FD", "WG_PROCESS_FOREGROUND"] {
+            variables[name] = nil
+        }
         variables["LC_ALL"] = "C"
         variables["PATH"] = Machine.path
         variables.merge(environment) { $1 }
@@ -129,8 +131,9 @@ final class Child: Sendable {
     /// An open file without a name.
     private static func scratchFile() throws -> Int32 {
         var template = Array("/tmp/e2e.XXXXXX".utf8CString)
-        let descriptor = mkostemp(&template, O_CLOEXEC)
-        guard descriptor >= 0 else { throw ShellError.notStarted(["mkostemp"], errno) }
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0 else { throw ShellError.notStarted(["mkstemp"], errno) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         unlink(template)
         return descriptor
     }

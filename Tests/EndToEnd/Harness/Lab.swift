@@ -10,21 +10,21 @@ internal import Synchronization
 /// the control sockets, which lie in one folder for all namespaces, do not collide.
 final class Lab: Sendable {
     /// A folder of this test's own, mode 0700.
-    let folder: URL
+    let folder: String
     private let namespaces = Mutex<[Namespace]>([])
     private let interfaces = Mutex<[String]>([])
     private let children = Mutex<[Child]>([])
     private static let counter = Atomic<Int>(0)
 
     private init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: Self.uniqueName())
+        folder = "/tmp/\(Self.uniqueName())"
         try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
     /// Runs a test with a laboratory and clears it away whatever happens.
     ///
-    /// - Parameter alone: `false` for a test that mostly waits; it then takes no slot.
+    /// - Parameter slot: `false` for a test that mostly waits: it does not hold up others.
     static func with(slot: Bool = true, _ body: (Lab) async throws -> Void) async throws {
         if slot { await Slots.shared.acquire() }
         do {
@@ -86,9 +86,12 @@ final class Lab: Sendable {
         return child
     }
 
+    /// The path of a file in the folder.
+    func path(of name: String) -> String { "\(folder)/\(name)" }
+
     /// Writes a file of mode 0600 into the folder and returns its path.
     func file(_ name: String, _ contents: String) throws -> String {
-        let path = folder.appending(path: name).path
+        let path = path(of: name)
         let made = FileManager.default.createFile(
             atPath: path, contents: Data(contents.utf8), attributes: [.posixPermissions: 0o600])
         guard made else { throw ShellError.notStarted(["write", path], errno) }
@@ -118,6 +121,6 @@ final class Lab: Sendable {
             _ = try? await Shell.run(["ip", "netns", "del", namespace.name])
         }
         for interface in interfaces.withLock({ $0 }) { unlink(Daemon.socketPath(of: interface)) }
-        try? FileManager.default.removeItem(at: folder)
+        try? FileManager.default.removeItem(atPath: folder)
     }
 }

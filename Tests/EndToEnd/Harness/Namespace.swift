@@ -54,7 +54,7 @@ struct Namespace: Sendable {
     }
 
     /// Sends exactly `count` echo requests and returns the number of answers.
-    func answers(to count: Int, from address: String, every interval: String = "0.02", _ options: String...)
+    func answers(to count: Int, from address: String, every interval: String = "0.02", options: [String] = [])
         async throws -> Int
     {
         let output = try await Shell.run(
@@ -62,7 +62,9 @@ struct Namespace: Sendable {
             atMost: .seconds(180))
         for line in output.lines where line.contains(" received") {
             let words = line.split(separator: " ")
-            guard let place = words.firstIndex(where: { $0.hasPrefix("received") }), place > 0 else { continue }
+            guard let place = words.firstIndex(where: { $0.hasPrefix("received") }), place > 0 else {
+                continue
+            }
             return Int(words[place - 1]) ?? 0
         }
         return 0

@@ -50,7 +50,8 @@ struct Pair: Sendable {
     ///   - outerMTU: The MTU of the cable.
     ///   - presharedKey: Whether the peers share a further key.
     init(
-        _ lab: Lab, left: Implementation = .tested, right: Implementation = .tested, over family: Family = .v4,
+        _ lab: Lab, left: Implementation = .tested, right: Implementation = .tested,
+        over family: Family = .v4,
         mtu: Int = 1420, outerMTU: Int = 1500, presharedKey: Bool = false
     ) async throws {
         let namespaces = (try await lab.namespace(), try await lab.namespace())
@@ -64,13 +65,15 @@ struct Pair: Sendable {
         }
         let endpoint = family == .v4 ? self.right.outer4 : "[\(self.right.outer6)]"
         try await self.left.daemon.wg(
-            "set \(self.left.daemon.interface) peer \(self.right.publicKey) endpoint \(endpoint):\(Self.port)")
+            "set \(self.left.daemon.interface) peer \(self.right.publicKey) endpoint \(endpoint):\(Self.port)"
+        )
     }
 
     /// Starts a daemon in each of two namespaces, which are connected in whatever way, and makes them peers
     /// without an endpoint.
     init(
-        _ lab: Lab, _ left: (Implementation, Namespace), _ right: (Implementation, Namespace), mtu: Int = 1420,
+        _ lab: Lab, _ left: (Implementation, Namespace), _ right: (Implementation, Namespace),
+        mtu: Int = 1420,
         presharedKey: Bool = false
     ) async throws {
         var ends: [End] = []
