@@ -2,7 +2,7 @@
 
 internal import Testing
 
-@Suite("MTU", .enabled(if: Machine.isReady))
+@Suite("MTU", .enabled(if: Machine.isReady, Machine.skipReason))
 struct MTUTests {
     @Test(
         "packets as large as the MTU pass whole, larger ones with DF do not", arguments: [1280, 1420, 9000])

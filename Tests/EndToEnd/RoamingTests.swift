@@ -2,7 +2,7 @@
 
 internal import Testing
 
-@Suite("Roaming and source addresses", .enabled(if: Machine.isReady))
+@Suite("Roaming and source addresses", .enabled(if: Machine.isReady, Machine.skipReason))
 struct RoamingTests {
     @Test(
         "a peer that changes its address, from IPv4 to IPv6 and back, is followed",

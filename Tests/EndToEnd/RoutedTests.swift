@@ -36,7 +36,7 @@ struct RoutedPair: Sendable {
     }
 }
 
-@Suite("Paths through a router", .enabled(if: Machine.isReady))
+@Suite("Paths through a router", .enabled(if: Machine.isReady, Machine.skipReason))
 struct RoutedTests {
     @Test("the tunnel works across a router, in both directions")
     func routed() async throws {

@@ -20,7 +20,7 @@ struct Arrangement: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("Traffic through the tunnel", .enabled(if: Machine.isReady))
+@Suite("Traffic through the tunnel", .enabled(if: Machine.isReady, Machine.skipReason))
 struct TrafficTests {
     @Test("echo requests of both families are answered in both directions", arguments: Arrangement.all)
     func echoes(arrangement: Arrangement) async throws {

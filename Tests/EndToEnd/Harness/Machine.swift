@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import Glibc
+internal import Testing
 
 /// What this machine offers to the tests.
 enum Machine {
@@ -34,6 +35,9 @@ enum Machine {
         }
         return nil
     }()
+
+    /// The obstacle, as the comment of a skipped suite.
+    static var skipReason: Comment { "\(obstacle ?? "nothing is missing")" }
 
     /// Whether the tests can run; prints the reason once when they cannot.
     static let isReady: Bool = {
