@@ -43,7 +43,8 @@ struct Capture: Sendable {
     init(_ lab: Lab, in namespace: Namespace, on interface: String, _ filter: String) async throws {
         let path = lab.path(of: Lab.uniqueName() + ".pcap")
         let child = try lab.spawn(
-            in: namespace, "tcpdump", "-Z", "root", "-i", interface, "-s", "0", "-U", "-n", "-w", path, filter
+            in: namespace, "tcpdump", "--immediate-mode", "-Z", "root", "-i", interface, "-s", "0", "-U",
+            "-n", "-w", path, filter
         )
         self.path = path
         self.child = child
