@@ -59,7 +59,8 @@ let package = Package(
                 "WireGuardSimulation",
             ],
             swiftSettings: common),
-        .testTarget(name: "EndToEnd", dependencies: ["CLinux"], swiftSettings: common),
+        .testTarget(
+            name: "EndToEnd", dependencies: ["CLinux"], exclude: ["Scripts"], swiftSettings: common),
     ],
     swiftLanguageModes: [.v6]
 )
