@@ -44,7 +44,7 @@ package struct CookieJar: ~Copyable, Sendable {
     }
 
     /// Notes mac1 of a message that is about to be sent.
-    mutating func remember(mac1: [16 of UInt8]) {
+    package mutating func remember(mac1: [16 of UInt8]) {
         lastMAC1 = mac1
     }
 
