@@ -104,7 +104,7 @@ package struct Epoll: ~Copyable {
     }
 
     /// The milliseconds between two instants, rounded up, at least zero and at most what the kernel takes.
-    static func milliseconds(from now: Instant, to deadline: Instant) -> Int32 {
+    package static func milliseconds(from now: Instant, to deadline: Instant) -> Int32 {
         guard now < deadline else { return 0 }
         let (left, overflows) = deadline.nanoseconds.subtractingReportingOverflow(now.nanoseconds)
         if overflows { return .max }

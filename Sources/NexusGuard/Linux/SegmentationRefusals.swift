@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-internal import WireGuardProtocol
+package import WireGuardProtocol
 
 /// The destinations for which the kernel refused segmentation, and until when they get single datagrams.
 ///
@@ -8,9 +8,9 @@ internal import WireGuardProtocol
 /// checksums. Routes change, so each destination is tried again after ten minutes. The table has 256 places in
 /// sets of four, and a full set gives up the place that is due first; then that destination is tried early,
 /// which costs one refused call.
-struct SegmentationRefusals: ~Copyable {
+package struct SegmentationRefusals: ~Copyable {
     /// How long a destination gets single datagrams.
-    static let period = Interval.seconds(600)
+    package static let period = Interval.seconds(600)
 
     private static let setCount = 64
     private static let setSize = 4
@@ -25,13 +25,13 @@ struct SegmentationRefusals: ~Copyable {
     private var count = 0
 
     /// An empty table.
-    init() {
+    package init() {
         entries = .allocate(capacity: Self.setCount * Self.setSize)
         entries.initialize(repeating: nil, count: Self.setCount * Self.setSize)
     }
 
     /// Whether a destination gets single datagrams.
-    borrowing func holds(_ address: IPAddress, at now: Instant) -> Bool {
+    package borrowing func holds(_ address: IPAddress, at now: Instant) -> Bool {
         guard count > 0, let index = find(address), let entry = entries[index] else { return false }
         return now < entry.retryAt
     }
@@ -39,7 +39,7 @@ struct SegmentationRefusals: ~Copyable {
     /// Notes that the kernel refused segmentation to a destination.
     ///
     /// - Returns: Whether the destination is new, and so worth a line in the log.
-    mutating func insert(_ address: IPAddress, at now: Instant) -> Bool {
+    package mutating func insert(_ address: IPAddress, at now: Instant) -> Bool {
         let entry = Entry(address: address, retryAt: now + Self.period)
         if let index = find(address) {
             entries[index] = entry
@@ -60,7 +60,7 @@ struct SegmentationRefusals: ~Copyable {
     }
 
     /// Notes that the kernel took segmented datagrams to a destination.
-    mutating func remove(_ address: IPAddress) {
+    package mutating func remove(_ address: IPAddress) {
         guard count > 0, let index = find(address) else { return }
         entries[index] = nil
         count -= 1

@@ -10,6 +10,13 @@ package struct UDPFaults {
         package let byteCount: Int
         /// Whether the call names this host's address.
         package let namesSource: Bool
+
+        /// Describes one call.
+        package init(datagramCount: Int, byteCount: Int, namesSource: Bool) {
+            self.datagramCount = datagramCount
+            self.byteCount = byteCount
+            self.namesSource = namesSource
+        }
     }
 
     /// Called instead of `socket` with whether IPv6 is wanted; an error number refuses, `nil` goes on.

@@ -85,9 +85,9 @@ struct UDPSocketPair: ~Copyable {
         isIPv6: Bool, port: UInt16, firewallMark: UInt32, offload: UDPOffload, faults: UDPFaults
     ) throws(SystemCallError) -> Socket? {
         let injected = faults.onSocket?(isIPv6)
-        let result = SystemCall.orNegativeErrno {
-            injected.map { -$0 } ?? socket(isIPv6 ? AF_INET6 : AF_INET, linux_udp_socket_type, 0)
-        }
+        let result =
+            injected.map { -$0 }
+            ?? SystemCall.orNegativeErrno { socket(isIPv6 ? AF_INET6 : AF_INET, linux_udp_socket_type, 0) }
         if result == -EAFNOSUPPORT { return nil }
         guard result >= 0 else { throw SystemCallError(call: "socket", errno: -result) }
         do throws(SystemCallError) {
