@@ -59,6 +59,29 @@ struct GarbageTests {
         }
     }
 
+    @Test("a flood of forged initiations costs no memory, and the tunnel works afterwards")
+    func flood() async throws {
+        try await Lab.with { lab in
+            let pair = try await Pair(lab)
+            let (left, right) = (pair.left, pair.right)
+            #expect(try await left.namespace.ping(right.inner4))
+            let before = try left.daemon.residentKiB()
+            let path = lab.path(of: "flood.bin")
+            let forged = [1, 0, 0, 0] + [UInt8](repeating: 0x5a, count: 144)
+            try Data((0..<20_000).flatMap { _ in forged }).write(to: URL(fileURLWithPath: path))
+            let answers = try await Counter(
+                in: left.namespace, "output", "udp sport \(Pair.port) udp dport != \(Pair.port)")
+            try await right.namespace.bash(
+                "for round in 1 2 3; do"
+                    + " dd if=\(path) bs=148 status=none > /dev/udp/\(left.outer4)/\(Pair.port); done",
+                atMost: .seconds(60))
+            #expect(try await left.namespace.ping(right.inner4))
+            #expect(try await answers.packets() == 0)
+            let after = try left.daemon.residentKiB()
+            #expect(after < before + 32 * 1024, "\(before) KiB before, \(after) KiB after")
+        }
+    }
+
     @Test("replayed messages get no answer and move no endpoint")
     func replayed() async throws {
         try await Lab.with { lab in

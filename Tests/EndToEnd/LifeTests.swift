@@ -107,6 +107,49 @@ struct LifeTests {
         }
     }
 
+    @Test("another user may not use the control socket")
+    func otherUser() async throws {
+        try await Lab.with { lab in
+            let daemon = try await Daemon(.tested, in: try await lab.namespace(), lab)
+            let user = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+            let output = try await Shell.run(
+                user + ["socat", "-", "UNIX-CONNECT:\(daemon.socketPath)"], input: "get=1\n\n")
+            #expect(!output.succeeded && output.standardOutput.isEmpty)
+        }
+    }
+
+    @Test("the most verbose log holds no secret")
+    func logWithoutSecrets() async throws {
+        try await Lab.with { lab in
+            let (namespace, interface) = (try await lab.namespace(), lab.interfaceName())
+            let child = try lab.spawn(
+                in: namespace, Implementation.tested.path, "-f", interface,
+                environment: ["LOG_LEVEL": "verbose"])
+            try await Shell.eventually("wg answers") {
+                try await namespace.run("wg", "show", interface).succeeded
+            }
+            let own = try await lab.keyPair()
+            let peer = try await lab.keyPair().publicKey
+            let shared = try await Shell.check(["wg", "genpsk"]).text
+            let sharedPath = try lab.file("psk", shared + "\n")
+            try await namespace.ip("address add 10.77.0.1/24 dev \(interface)")
+            try await namespace.ip("link set \(interface) up")
+            try await namespace.bash(
+                "wg set \(interface) private-key \(own.path) listen-port \(Pair.port) peer \(peer)"
+                    + " preshared-key \(sharedPath) endpoint 127.0.0.1:9 allowed-ips 10.77.0.0/24")
+            #expect(try await !namespace.ping("10.77.0.2", within: 1))
+            try await child.stop()
+            let log = child.standardOutput + child.standardError
+            #expect(!log.isEmpty)
+            for secret in [try await Shell.check(["cat", own.path]).text, shared] {
+                let bytes = [UInt8](Data(base64Encoded: secret) ?? Data())
+                let hex = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+                #expect(bytes.count == 32)
+                #expect(!log.contains(secret) && !log.lowercased().contains(hex))
+            }
+        }
+    }
+
     @Test("many requests leave no descriptor open")
     func descriptors() async throws {
         try await Lab.with { lab in

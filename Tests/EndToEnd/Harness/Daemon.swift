@@ -45,6 +45,17 @@ struct Daemon: Sendable {
         return String(decoding: stat, as: UTF8.self).contains(") Z ")
     }
 
+    /// The memory of the process that is present, in KiB.
+    func residentKiB() throws -> Int {
+        let status = String(
+            decoding: FileManager.default.contents(atPath: "/proc/\(pid)/status") ?? Data(), as: UTF8.self)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        guard let line, let size = Int(line.filter(\.isNumber)) else {
+            throw ShellError.neverTrue("process \(pid) has a size")
+        }
+        return size
+    }
+
     /// Runs `wg` with arguments parted by spaces; it must succeed.
     @discardableResult
     func wg(_ line: String, input: String = "", atMost limit: Duration = .seconds(30)) async throws -> Output
