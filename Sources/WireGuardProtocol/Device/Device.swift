@@ -84,6 +84,11 @@ package struct Device: ~Copyable {
         peers[number].path?.interfaceIndex = 0
     }
 
+    /// Forgets which of this host's addresses talk to the peers, because routes have changed.
+    package mutating func clearSources() {
+        for number in peers.numbers { clearSource(of: number) }
+    }
+
     /// Puts a peer's earliest deadline into the heap if it comes before the one that is there.
     ///
     /// A deadline that moved back stays; `nextDeadline` corrects it when it gets to the top.
