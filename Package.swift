@@ -61,6 +61,14 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "EndToEnd", dependencies: ["CLinux"], exclude: ["Scripts"], swiftSettings: common),
+        .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
+        .executableTarget(
+            name: "nexusguard-bench",
+            dependencies: [
+                "CAllocationCounter", "CLinux", "NexusGuard", "WireGuardCrypto", "WireGuardProtocol",
+                "WireGuardConfiguration", "WireGuardSimulation",
+            ],
+            path: "Benchmarks/nexusguard-bench", swiftSettings: common),
     ],
     swiftLanguageModes: [.v6]
 )
