@@ -99,6 +99,46 @@ struct ChangeTests {
         }
     }
 
+    @Test(
+        "a host whose clock went back is still accepted, because it keeps its highest timestamp",
+        .enabled(if: Implementation.isOurs))
+    func clockBehind() async throws {
+        try await Lab.with { lab in
+            let pair = try await Pair(lab, right: .other)
+            let (left, right) = (pair.left, pair.right)
+            let interface = left.daemon.interface
+            // As if the clock had been a day ahead until now.
+            let tomorrow = try await Shell.check(["date", "-d", "tomorrow", "+%s"]).text
+            let kept = try lab.file("\(interface).tai64n", tomorrow + "\n")
+
+            /// Ends the left daemon, starts it anew and tries to reach the other end.
+            func reachesPeer(_ environment: [String: String], within seconds: Int) async throws -> Bool {
+                if try await left.daemon.interfaceExists() {
+                    try await left.namespace.ip("link del \(interface)")
+                }
+                try await Shell.eventually("the daemon before is gone") {
+                    if try await left.daemon.interfaceExists() { return false }
+                    return try await !Shell.run(["test", "-e", left.daemon.socketPath]).succeeded
+                }
+                let daemon = try await Daemon(
+                    .tested, in: left.namespace, interface: interface, environment: environment)
+                try await daemon.wg(
+                    "set \(interface) private-key \(left.keyPath) peer \(right.publicKey)"
+                        + " endpoint \(right.outer4):\(Pair.port) allowed-ips \(right.inner4)/32")
+                try await left.namespace.ip("address add \(left.inner4)/24 dev \(interface)")
+                try await left.namespace.ip("link set \(interface) up")
+                return try await left.namespace.ping(right.inner4, within: seconds)
+            }
+
+            let withState = ["NEXUSGUARD_STATE_DIRECTORY": lab.folder]
+            #expect(try await reachesPeer(withState, within: 20))
+            #expect(try await reachesPeer(withState, within: 20))
+            // The other end knows a timestamp of tomorrow, so the true time of today is refused.
+            #expect(try await !reachesPeer([:], within: 3))
+            #expect(try await Shell.check(["stat", "-c", "%a", kept]).text == "600")
+        }
+    }
+
     @Test("a host without IPv6 has a tunnel over IPv4")
     func withoutIPv6() async throws {
         try await Lab.with { lab in

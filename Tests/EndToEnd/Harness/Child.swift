@@ -63,6 +63,8 @@ final class Child: Sendable {
             variables[name] = nil
         }
         variables["LC_ALL"] = "C"
+        // The daemons of the tests leave nothing in the machine's own folder.
+        variables["NEXUSGUARD_STATE_DIRECTORY"] = ""
         variables["PATH"] = Machine.path
         variables.merge(environment) { $1 }
         var words = arguments.map { strdup($0) } + [nil]

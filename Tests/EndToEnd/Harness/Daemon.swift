@@ -18,10 +18,13 @@ struct Daemon: Sendable {
     }
 
     /// Starts a daemon on an interface of this name.
-    init(_ implementation: Implementation, in namespace: Namespace, interface: String) async throws {
+    init(
+        _ implementation: Implementation, in namespace: Namespace, interface: String,
+        environment: [String: String] = [:]
+    ) async throws {
         self.namespace = namespace
         self.interface = interface
-        try await namespace.check(implementation.path, interface)
+        try await namespace.check(implementation.path, interface, environment: environment)
         let listed = try await Shell.check(["ip", "netns", "pids", namespace.name]).lines
         let found = listed.compactMap { pid_t($0.trimmed) }.first { pid in
             let words = FileManager.default.contents(atPath: "/proc/\(pid)/cmdline") ?? Data()

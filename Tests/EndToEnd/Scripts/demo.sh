@@ -83,7 +83,7 @@ step 'left  192.0.2.1        right  192.0.2.2'
 heading 'A daemon at each end'
 start() {
     local side=$1 program=$2 interface=$3
-    LOG_LEVEL=error ip netns exec "$side" "$program" -f "$interface" >"$scratch/$side.log" 2>&1 &
+    LOG_LEVEL=error NEXUSGUARD_STATE_DIRECTORY='' ip netns exec "$side" "$program" -f "$interface" >"$scratch/$side.log" 2>&1 &
     children+=($!)
     local attempt
     for attempt in $(seq 100); do

@@ -11,5 +11,6 @@ let peer = PeerConfiguration(
     endpoint: try Endpoint("198.51.100.7:51820"))
 let tunnel = try Tunnel(name: "wg0", privateKey: PrivateKey(base64: secret), listenPort: 51820, peers: [peer])
 try tunnel.start()
-print(tunnel.statistics.peers[peer.publicKey]?.latestHandshake ?? "never")
+let handshake = tunnel.statistics.peers[peer.publicKey]?.latestHandshake
+print(handshake.map { "\($0) after 1970" } ?? "never")
 tunnel.stop()
