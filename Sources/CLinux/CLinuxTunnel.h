@@ -12,6 +12,7 @@ static const unsigned long linux_tungetiff = 0x800454d2;
 static const unsigned long linux_tunsetoffload = 0x400454d0;
 static const unsigned long linux_tungetvnethdrsz = 0x800454d7;
 static const unsigned long linux_tunsetvnethdrsz = 0x400454d8;
+static const unsigned long linux_tungetdevnetns = 0x54e3;
 
 static const uint16_t linux_iff_tun = 0x0001;
 static const uint16_t linux_iff_no_pi = 0x1000;

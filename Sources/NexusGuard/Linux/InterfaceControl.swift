@@ -11,9 +11,19 @@ package struct InterfaceControl: ~Copyable {
     ///
     /// - Throws: `SystemCallError`, such as when no descriptors are left.
     package init() throws(SystemCallError) {
+        try self.init(adopting: Self.openSocket())
+    }
+
+    /// Takes over a socket that `openSocket` gave, perhaps in another namespace.
+    init(adopting descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// A socket for questions about the interfaces of the calling thread's namespace.
+    static func openSocket() throws(SystemCallError) -> Int32 {
         // A Unix socket: kernels without IPv4 or IPv6 have it too.
         let type = linux_udp_socket_type
-        descriptor = try SystemCall.run("socket") { socket(AF_UNIX, type, 0) }
+        return try SystemCall.run("socket") { socket(AF_UNIX, type, 0) }
     }
 
     /// The number of an interface.

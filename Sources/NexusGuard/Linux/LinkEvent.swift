@@ -10,6 +10,6 @@ package enum LinkEvent: Hashable, Sendable {
     case mtu(Int)
     /// The interface was deleted.
     case removed
-    /// The interface was moved to another network namespace: it lives, but no further events come.
+    /// The interface was moved to another network namespace: it lives, and `TunInterface.follow` finds it.
     case moved
 }

@@ -15,6 +15,8 @@ package struct LinkWatch: ~Copyable {
     private var isUp: Bool?
     private var mtu: Int?
     private var hasEnded = false
+    /// Whether messages were lost since the state was asked for.
+    private var hasLost = false
 
     /// The bytes of one message: far more than those about one interface have.
     private static let bufferByteCount = 32_768
@@ -25,15 +27,20 @@ package struct LinkWatch: ~Copyable {
     ///
     /// - Throws: `SystemCallError`.
     package init(interfaceIndex: UInt32) throws(SystemCallError) {
-        descriptor = try Self.openSocket()
+        try self.init(adopting: Self.openSocket(), interfaceIndex: interfaceIndex)
+    }
+
+    /// Takes over a socket that `openSocket` gave, perhaps in another namespace.
+    init(adopting descriptor: Int32, interfaceIndex: UInt32) {
+        self.descriptor = descriptor
         index = Int32(bitPattern: interfaceIndex)
         buffer = .allocate(byteCount: Self.bufferByteCount, alignment: 16)
         // Subscribed first and asked then: no change in between is lost.
         ask()
     }
 
-    /// A socket that is subscribed to changes of links.
-    private static func openSocket() throws(SystemCallError) -> Int32 {
+    /// A socket that is subscribed to changes of the links in the calling thread's namespace.
+    static func openSocket() throws(SystemCallError) -> Int32 {
         let type = linux_netlink_socket_type
         let number = try SystemCall.run("socket AF_NETLINK") {
             socket(linux_af_netlink, type, linux_netlink_route)
@@ -71,11 +78,16 @@ package struct LinkWatch: ~Copyable {
                 }
             }
             if count == -Int(ENOBUFS) || count > Self.bufferByteCount {
-                // Messages were lost: what counts is the state now.
+                hasLost = true
+                continue
+            }
+            if count < 0 {
+                // Asked when the queue is empty: in a full one the answer would be lost as well.
+                guard hasLost else { return }
+                hasLost = false
                 ask()
                 continue
             }
-            guard count >= 0 else { return }
             // Any process may send to this socket; only the kernel has the port 0.
             if sender.port == 0 { read(UnsafeRawBufferPointer(start: buffer, count: count), body) }
         }

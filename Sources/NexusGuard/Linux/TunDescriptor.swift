@@ -48,6 +48,8 @@ struct TunDescriptor: ~Copyable {
     }
 
     /// Takes over a descriptor that another process opened and attached to an interface.
+    ///
+    /// It must be a TUN with `IFF_NO_PI`, which cannot be checked: the kernel reports another flag by the same bit.
     init(adopting number: Int32) throws(TunError) {
         guard number >= 0, SystemCall.isOpen(number) else { throw .notTunnelDescriptor(number) }
         var request = linux_interface_request()
@@ -57,9 +59,7 @@ struct TunDescriptor: ~Copyable {
             throw .notTunnelDescriptor(number)
         }
         let flags = request.flags
-        guard flags & linux_iff_tun != 0, flags & linux_iff_no_pi != 0 else {
-            throw .unsuitableDescriptor(number)
-        }
+        guard flags & linux_iff_tun != 0 else { throw .unsuitableDescriptor(number) }
         do throws(SystemCallError) {
             let status = try SystemCall.run("fcntl F_GETFL") { fcntl(number, F_GETFL) }
             try SystemCall.run("fcntl F_SETFL") { fcntl(number, F_SETFL, status | O_NONBLOCK) }
@@ -79,6 +79,16 @@ struct TunDescriptor: ~Copyable {
         let number = number
         let result = SystemCall.orNegativeErrno { linux_ioctl(number, linux_tungetiff, &request) }
         return result < 0 ? nil : InterfaceControl.name(in: request)
+    }
+
+    /// A descriptor of the network namespace that the interface is in, to be closed by the caller.
+    ///
+    /// - Throws: `SystemCallError`; EPERM without CAP_NET_ADMIN in that namespace.
+    func namespace() throws(SystemCallError) -> Int32 {
+        let number = number
+        return try SystemCall.run("ioctl TUNGETDEVNETNS") {
+            linux_ioctl_number(number, linux_tungetdevnetns, 0)
+        }
     }
 
     /// Refuses names that the kernel would refuse, with a clearer reason.

@@ -14,7 +14,7 @@ package enum TunError: Error, Hashable, Sendable, CustomStringConvertible {
     case interfaceExists(String)
     /// The descriptor is not open, not one of `/dev/net/tun`, or belongs to no interface.
     case notTunnelDescriptor(Int32)
-    /// The descriptor is a TAP, or puts four bytes of packet information before each packet.
+    /// The descriptor is a TAP, whose packets are Ethernet frames.
     case unsuitableDescriptor(Int32)
     /// Another refusal of the kernel.
     case refused(SystemCallError)
@@ -30,7 +30,7 @@ package enum TunError: Error, Hashable, Sendable, CustomStringConvertible {
         case .interfaceExists(let name): "an interface named \(name) exists or is in use"
         case .notTunnelDescriptor(let number): "descriptor \(number) is not that of a tunnel interface"
         case .unsuitableDescriptor(let number):
-            "descriptor \(number) is a TAP or has packet information; a TUN with IFF_NO_PI is needed"
+            "descriptor \(number) is that of a TAP; a TUN is needed"
         case .refused(let error): error.description
         }
     }

@@ -11,7 +11,7 @@ package import WireGuardProtocol
 @safe
 package struct TunInterface: ~Copyable {
     private let tun: TunDescriptor
-    private let control: InterfaceControl
+    private var control: InterfaceControl
     private var splitter: TunSplitter
     private var coalescer: TunCoalescer
     private let readBuffer: UnsafeMutableRawPointer
@@ -119,23 +119,9 @@ package struct TunInterface: ~Copyable {
     /// The interface's name now; `nil` when the interface is gone.
     package var name: String? { tun.name }
 
-    /// Whether the interface is up, wherever it is.
+    /// The interface's number in its namespace.
     ///
-    /// This works also when it was moved to another network namespace, where no other call reaches it.
-    ///
-    /// - Returns: `nil` when the interface is gone.
-    package var isUp: Bool? {
-        var nothing: UInt8 = 0
-        let descriptor = tun.number
-        // The kernel looks at the interface first and at the size, which is refused with EINVAL, next.
-        let result = SystemCall.orNegativeErrno { Glibc.write(descriptor, &nothing, 0) }
-        if Self.isGone(Int32(truncatingIfNeeded: result)) { return nil }
-        return result != -Int(EIO)
-    }
-
-    /// The interface's number in this namespace.
-    ///
-    /// - Throws: `TunError.refused`, with ENODEV when the interface is gone or in another namespace.
+    /// - Throws: `TunError.refused`, with ENODEV when the interface is gone or was moved and not followed.
     package func index() throws(TunError) -> UInt32 {
         let name = try presentName()
         do throws(SystemCallError) { return try control.index(of: name) } catch { throw .refused(error) }
@@ -143,7 +129,7 @@ package struct TunInterface: ~Copyable {
 
     /// The size of the largest inner packet.
     ///
-    /// - Throws: `TunError.refused`, with ENODEV when the interface is gone or in another namespace.
+    /// - Throws: `TunError.refused`, with ENODEV when the interface is gone or was moved and not followed.
     package func mtu() throws(TunError) -> Int {
         let name = try presentName()
         do throws(SystemCallError) { return try control.mtu(of: name) } catch { throw .refused(error) }
@@ -157,12 +143,43 @@ package struct TunInterface: ~Copyable {
         do throws(SystemCallError) { try control.setMTU(mtu, of: name) } catch { throw .refused(error) }
     }
 
+    /// Whether the interface is up.
+    ///
+    /// - Throws: `TunError.refused`, with ENODEV when the interface is gone or was moved and not followed.
+    package func isUp() throws(TunError) -> Bool {
+        let name = try presentName()
+        do throws(SystemCallError) { return try control.isUp(name) } catch { throw .refused(error) }
+    }
+
     /// Takes the interface up or down.
     ///
-    /// - Throws: `TunError.refused`, with ENODEV when the interface is gone or in another namespace.
+    /// - Throws: `TunError.refused`, with ENODEV when the interface is gone or was moved and not followed.
     package func setUp(_ isUp: Bool) throws(TunError) {
         let name = try presentName()
         do throws(SystemCallError) { try control.setUp(isUp, name) } catch { throw .refused(error) }
+    }
+
+    /// Watches the interface where it is after `LinkEvent.moved`; this value's other calls reach it there too.
+    ///
+    /// - Throws: `TunError.refused`; EPERM when this process may not enter the namespace.
+    package mutating func follow() throws(TunError) -> LinkWatch {
+        let name = try presentName()
+        do throws(SystemCallError) {
+            let namespace = try tun.namespace()
+            defer { SystemCall.close(namespace) }
+            let sockets = try LinkSockets(in: namespace)
+            control = InterfaceControl(adopting: sockets.control)
+            do throws(SystemCallError) {
+                let index = try control.index(of: name)
+                return LinkWatch(adopting: sockets.watch, interfaceIndex: index)
+            } catch {
+                // It moved on or went in this moment.
+                SystemCall.close(sockets.watch)
+                throw error
+            }
+        } catch {
+            throw .refused(error)
+        }
     }
 
     /// Closes the descriptor, whereupon the interface goes.
