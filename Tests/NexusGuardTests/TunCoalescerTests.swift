@@ -92,7 +92,7 @@ struct TunCoalescerTests {
         second.flags |= 0x08
         let third = second.next(payload: TunTestPacket.payload(100))
         let (writes, _) = TunTestKernel.coalesce([first, second, third].map(\.bytes))
-        #expect(writes.count == 2)
+        try #require(writes.count == 2)
         #expect(writes[0].packet[33] == 0x18)
         #expect(writes[1].packet == third.bytes)
         first.flags |= 0x08
