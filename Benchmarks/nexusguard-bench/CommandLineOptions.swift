@@ -14,9 +14,20 @@ struct CommandLineOptions {
         case send(packets: Int)
     }
 
-    /// Why a command line is refused: one sentence.
+    /// Why a command line is refused.
     struct Refusal: Error {
         let reason: String
+
+        /// A refusal that names the option for help.
+        init(reason: String) {
+            self.reason = reason + "; --help shows what there is"
+        }
+
+        /// A refusal of a name that no benchmark has, with the names that there are.
+        init(unknownName name: String) {
+            let names = Benchmark.all.map { "    \($0.name)" }.joined(separator: "\n")
+            reason = "there is no benchmark or group '\(name)', only these and the parts before a dot:\n\(names)"
+        }
     }
 
     var action = Action.measure

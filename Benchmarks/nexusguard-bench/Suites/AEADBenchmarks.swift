@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+
+internal import WireGuardCrypto
+
+/// Sealing and opening of transport data, alone and in batches; the time is that of one packet.
+enum AEADBenchmarks {
+    static let all = AEADImplementation.all.flatMap { implementation in
+        [64, 512, 1_420, 16_384].flatMap { byteCount in
+            [1, batchCount].flatMap { count in
+                [true, false].map { make(implementation, byteCount, count, seals: $0) }
+            }
+        }
+    }
+
+    /// The packets that one UDP datagram train holds.
+    private static let batchCount = 45
+
+    private static func make(
+        _ implementation: AEADImplementation, _ byteCount: Int, _ packetCount: Int, seals: Bool
+    ) -> Benchmark {
+        let size = packetCount == 1 ? "\(byteCount)" : "\(byteCount)x\(packetCount)"
+        let name = "aead.\(implementation.name).\(seals ? "seal" : "open").\(size)"
+        return Benchmark(name, operationsPerCall: packetCount, byteCount: byteCount) {
+            let key = PresharedKey(SecretKey(randomFrom: SystemRandomSource()))
+            let jobs = jobs(packetCount, byteCount, key)
+            if seals {
+                return { count in
+                    for _ in 0..<count { implementation.seal(jobs, key) }
+                }
+            }
+            implementation.seal(jobs, key)
+            // Opening is out of place: the plaintext goes to a second slab.
+            let distance = packetCount * footprint(byteCount)
+            for index in jobs.indices { jobs[index].destination += distance }
+            return { count in
+                for _ in 0..<count { implementation.open(jobs, key) }
+                precondition(jobs.allSatisfy(\.isAuthentic), "what was sealed can be opened")
+            }
+        }
+    }
+
+    /// The bytes of one packet and the room around it.
+    private static func footprint(_ byteCount: Int) -> Int {
+        (PacketAEAD.headroom + byteCount + 16 + PacketAEAD.tailroom + 63) & ~63
+    }
+
+    /// Jobs in a slab that has as much room again behind them; both stay allocated to the end of the programme.
+    private static func jobs(
+        _ packetCount: Int, _ byteCount: Int, _ key: PresharedKey
+    ) -> UnsafeMutableBufferPointer<PacketAEADJob> {
+        let footprint = footprint(byteCount)
+        let slabByteCount = 2 * packetCount * footprint
+        let slab = UnsafeMutableRawPointer.allocate(byteCount: slabByteCount, alignment: 64)
+        slab.initializeMemory(as: UInt8.self, repeating: 0x5A, count: slabByteCount)
+        let jobs = UnsafeMutableBufferPointer<PacketAEADJob>.allocate(capacity: packetCount)
+        for index in 0..<packetCount {
+            let start = slab + index * footprint + PacketAEAD.headroom
+            let address = key.withSecret { UnsafeRawPointer($0.pointer) }
+            jobs.initializeElement(
+                at: index,
+                to: PacketAEADJob(
+                    key: address, source: UnsafeRawPointer(start), destination: start,
+                    counter: UInt64(index), byteCount: byteCount))
+        }
+        return jobs
+    }
+}
