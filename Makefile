@@ -74,9 +74,9 @@ allocations: packages-gates ## the data path makes no heap allocation per packet
 embedding: packages-build ## an outside package builds against the library product
 	$(SWIFT) build --package-path Tests/Embedding
 
-sanitize: packages-build ## unit and simulation tests under the thread and address sanitizers
-	$(SWIFT) test --sanitize thread --scratch-path .build/thread --skip '^EndToEnd\.'
-	$(SWIFT) test --sanitize address --scratch-path .build/address --skip '^EndToEnd\.'
+sanitize: packages-test ## the tests under the thread and address sanitizers
+	.ci/sanitize thread
+	.ci/sanitize address
 
 coverage: packages-build ## lines that the tests reach in the three protocol targets (at least 90 %)
 	$(SWIFT) test --enable-code-coverage --scratch-path .build/coverage --skip '^EndToEnd\.'
