@@ -56,7 +56,7 @@ let package = Package(
             name: "NexusGuardTests",
             dependencies: [
                 "CLinux", "NexusGuard", "WireGuardCrypto", "WireGuardProtocol", "WireGuardConfiguration",
-                "WireGuardSimulation",
+                "WireGuardSimulation", "nexusguard-tun",
             ],
             swiftSettings: common),
         .testTarget(

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "CLinuxControl.h"
 #include "CLinuxEvents.h"
 #include "CLinuxNetwork.h"
 #include "CLinuxProcess.h"

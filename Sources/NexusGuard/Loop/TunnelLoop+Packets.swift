@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+
+internal import WireGuardProtocol
+
+extension TunnelLoop {
+    /// Moves one batch from the interface to the network.
+    mutating func send() {
+        outbound.packets.removeAll()
+        do {
+            if try !interface.read(into: &outbound) { ready.remove(.interface) }
+        } catch {
+            endInterface(error)
+            return
+        }
+        guard outbound.packets.count > 0 else { return }
+        let now = BootClock.now()
+        device.planOutbound(&outbound.packets, at: now, into: &outbox)
+        outbound.packets.seal()
+        device.commitOutbound(&outbound.packets, at: now, into: &outbox)
+        if isTransportOpen {
+            // Most batches meet no problem, and then this list takes no memory.
+            var problems: [(peer: UInt32, SendProblem)] = []
+            transport.send(&outbound, at: now) { problems.append(($0, $1)) }
+            for (peer, problem) in problems { note(problem, of: peer) }
+        }
+        flush()
+    }
+
+    /// Moves one batch from the network to the interface.
+    mutating func receive() {
+        inbound.removeAll()
+        if !transport.receive(into: &inbound) { ready.remove(.network) }
+        guard inbound.packets.count > 0 else { return }
+        let now = BootClock.now()
+        device.planInbound(&inbound.packets, at: now, into: &outbox)
+        inbound.packets.open()
+        device.commitInbound(&inbound.packets, at: now, into: &outbox)
+        let refused = interface.write(&inbound)
+        if refused > 0 { device.drops.count(.writeFailed, UInt64(refused)) }
+        flush()
+    }
+
+    /// Sends what the device left in the outbox, and tells its events.
+    mutating func flush() {
+        if outbox.entries.isEmpty, outbox.events.isEmpty { return }
+        if let highest = device.timestampFloor { keeper?.cover(highest) }
+        for entry in outbox.entries {
+            guard isTransportOpen else {
+                device.drops.count(.sendFailed)
+                continue
+            }
+            switch transport.send(
+                outbox.bytes(of: entry), path: entry.path, trafficClass: entry.trafficClass)
+            {
+            case .sent: break
+            case .sentWithoutSource: device.clearSource(of: entry.peer)
+            case .failed: device.drops.count(.sendFailed)
+            }
+        }
+        for event in outbox.events { reporter.report(TunnelEvent(event)) }
+        outbox.removeAll()
+    }
+
+    /// Takes in what a transport reported about one peer's datagrams.
+    private mutating func note(_ problem: SendProblem, of peer: UInt32) {
+        switch problem {
+        case .sourceRefused: device.clearSource(of: peer)
+        case .segmentationRefused(let destination, let errno):
+            reporter.log(
+                .debug,
+                "segmentation is off for \(destination): \(SystemCallError(call: "sendmsg", errno: errno))")
+        case .dropped(let datagramCount, _): device.drops.count(.sendFailed, UInt64(datagramCount))
+        }
+    }
+}
