@@ -25,7 +25,8 @@ public protocol DatagramTransport: AnyObject, Sendable {
 
     /// Adds the datagrams that are there and fit to the batch.
     ///
-    /// - Returns: Whether datagrams were left for want of room; `receive` is then called again without a wait.
+    /// - Returns: Whether datagrams were left for want of room; `receive` is then called again without a
+    ///   wait.
     func receive(into batch: inout InboundBatch) -> Bool
 
     /// Sends the datagrams of the batch, in order.

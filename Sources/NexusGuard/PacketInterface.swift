@@ -2,8 +2,8 @@
 
 /// Where inner packets come from and go to: a TUN interface, or whatever stands in for one.
 ///
-/// A tunnel calls one function a batch, on its own thread, never two at a time; none may block. The tunnel does not
-/// close the interface.
+/// A tunnel calls one function a batch, on its own thread, never two at a time; none may block. The tunnel
+/// does not close the interface.
 public protocol PacketInterface: AnyObject, Sendable {
     /// The name, for the log and the control socket.
     var name: String { get }

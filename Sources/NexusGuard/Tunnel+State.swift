@@ -15,7 +15,8 @@ extension Tunnel {
 
     /// The configuration that runs now, with the endpoints to which peers roamed.
     ///
-    /// - Throws: `TunnelError.notRunning`, also when the tunnel has no private key yet, or `.calledFromHandler`.
+    /// - Throws: `TunnelError.notRunning`, also when the tunnel has no private key yet, or
+    ///   `.calledFromHandler`.
     public func runtimeConfiguration() throws(TunnelError) -> TunnelConfiguration {
         let (snapshot, _) = try snapshot()
         guard let privateKey = snapshot.privateKey else { throw .notRunning }

@@ -6,9 +6,9 @@ public import WireGuardProtocol
 
 /// A WireGuard tunnel on this host.
 ///
-/// `start` brings it up, `update` changes it while it runs, `stop` takes it down; a stopped tunnel can be started
-/// again. All functions may be called on any thread; those that ask the running tunnel wait for its answer, which
-/// takes microseconds. A tunnel that nobody holds any more stops.
+/// `start` brings it up, `update` changes it while it runs, `stop` takes it down; a stopped tunnel can be
+/// started again. All functions may be called on any thread; those that ask the running tunnel wait for its
+/// answer, which takes microseconds. A tunnel that nobody holds any more stops.
 public final class Tunnel: Sendable {
     /// Where the tunnel is in its life.
     private enum Phase {
@@ -22,7 +22,8 @@ public final class Tunnel: Sendable {
         var configuration: TunnelConfiguration?
         var resolved: ResolvedConfiguration?
         var phase = Phase.idle
-        var reporter: TunnelReporter
+        /// Whether the descriptors of the options are used up.
+        var hasTakenDescriptors = false
     }
 
     /// The name of the interface.
@@ -30,6 +31,7 @@ public final class Tunnel: Sendable {
     private let options: TunnelOptions
     private let customInterface: (any PacketInterface)?
     private let customTransport: (any DatagramTransport)?
+    private let reporter: TunnelReporter
     private let state: Mutex<State>
 
     /// Creates a tunnel with an interface of its own; nothing happens before `start`.
@@ -84,7 +86,8 @@ public final class Tunnel: Sendable {
         self.options = options
         customInterface = interface
         customTransport = transport
-        state = Mutex(State(configuration: initial, reporter: TunnelReporter(options)))
+        reporter = TunnelReporter(options)
+        state = Mutex(State(configuration: initial))
     }
 
     deinit {
@@ -99,25 +102,26 @@ public final class Tunnel: Sendable {
 
     /// The events from now to the next end of the tunnel.
     ///
-    /// Each call gives a stream of its own, which may be made before `start`. A reader that falls behind loses the
-    /// oldest events.
-    public var events: AsyncStream<TunnelEvent> { state.withLock { $0.reporter }.makeStream() }
+    /// Each call gives a stream of its own, which may be made before `start`. A reader that falls behind
+    /// loses the oldest events.
+    public var events: AsyncStream<TunnelEvent> { reporter.makeStream() }
 
     /// Starts the tunnel. Host names of peers are resolved first, which may take seconds.
     ///
     /// - Throws: `TunnelError`; the tunnel then does not run, and nothing is left behind.
     public func start() throws(TunnelError) {
-        let start = state.withLock { state -> (TunnelConfiguration?, TunnelReporter)? in
+        let isFirst = state.withLock { state in
             switch state.phase {
-            case .starting: return nil
-            case .running(let run) where !run.hasEnded: return nil
+            case .starting: return false
+            case .running(let run) where !run.hasEnded: return false
             case .running, .idle:
                 state.phase = .starting(isUnwanted: false)
-                return (state.configuration, state.reporter)
+                return true
             }
         }
-        guard let (configuration, reporter) = start else { throw .alreadyRunning }
+        guard isFirst else { throw .alreadyRunning }
         do throws(TunnelError) {
+            try takeDescriptors()
             let resolved: ResolvedConfiguration? =
                 if let configuration { try ResolvedConfiguration(configuration) } else { nil }
             let run = try TunnelRun(try makeParts(resolved), reporter: reporter)
@@ -125,8 +129,6 @@ public final class Tunnel: Sendable {
                 let isUnwanted = if case .starting(true) = state.phase { true } else { false }
                 state.resolved = resolved
                 state.phase = .running(run)
-                // The streams of this run end with it; later ones belong to the next run.
-                state.reporter = isUnwanted ? TunnelReporter(options) : reporter
                 return isUnwanted
             }
             if isUnwanted {
@@ -194,6 +196,19 @@ public final class Tunnel: Sendable {
     func presentRun() throws(TunnelError) -> TunnelRun {
         guard let run else { throw .notRunning }
         return run
+    }
+
+    /// Uses up the descriptors of the options: they are closed when a run ends, and may be others' later.
+    private func takeDescriptors() throws(TunnelError) {
+        guard options.interfaceDescriptor != nil || options.controlSocketDescriptor != nil else { return }
+        let wereTaken = state.withLock { state in
+            let wereTaken = state.hasTakenDescriptors
+            state.hasTakenDescriptors = true
+            return wereTaken
+        }
+        if wereTaken {
+            throw .interfaceUnavailable(name: name, reason: "an earlier start used up its descriptor")
+        }
     }
 
     /// Opens what the tunnel runs on.

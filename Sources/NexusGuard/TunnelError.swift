@@ -34,7 +34,8 @@ public enum TunnelError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One sentence that names the culprit.
     public var description: String {
         switch self {
-        case .invalidName(let name): "'\(name)' can not be the name of an interface: 1 to 15 bytes, no '/', ':', '%' or space"
+        case .invalidName(let name):
+            "'\(name)' can not be the name of an interface: 1 to 15 bytes without '/', ':' and white space"
         case .interfaceUnavailable(let name, let reason): "interface \(name) can not be used: \(reason)"
         case .portInUse(let port): "UDP port \(port) is in use by another socket"
         case .transportUnavailable(let reason): "UDP can not be used: \(reason)"

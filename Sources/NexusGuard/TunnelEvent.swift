@@ -27,8 +27,8 @@ public enum TunnelEvent: Hashable, Sendable, CustomStringConvertible {
     case weakPeerKey(PublicKey)
     /// Whether handshake messages must now prove their source address with a cookie.
     case loadChanged(isUnderLoad: Bool)
-    /// The sockets can not be opened; the tunnel goes on without, until the port is set or the interface comes
-    /// up anew.
+    /// The sockets can not be opened; the tunnel goes on without, until the port is set or the interface
+    /// comes up anew.
     case transportFailed(String)
     /// The tunnel has ended; no event follows.
     case stopped
@@ -54,7 +54,8 @@ public enum TunnelEvent: Hashable, Sendable, CustomStringConvertible {
         case .endpointChanged(let key, let address): "\(key.logName) - endpoint is now \(address)"
         case .clockBehind(let key): "\(key.logName) - handshake refused, its clock may be behind"
         case .weakPeerKey(let key): "\(key.logName) - public key is of low order, no handshake is possible"
-        case .loadChanged(let isUnderLoad): isUnderLoad ? "under load, cookies are required" : "no longer under load"
+        case .loadChanged(let isUnderLoad):
+            isUnderLoad ? "under load, cookies are required" : "no longer under load"
         case .transportFailed(let reason): "UDP failed: \(reason)"
         case .stopped: "tunnel has ended"
         }

@@ -80,5 +80,7 @@ struct BackgroundStartError: Error, CustomStringConvertible {
     let errno: Int32
 
     /// One sentence.
-    var description: String { "the process can not go to the background: \(String(cString: strerror(errno)))" }
+    var description: String {
+        "the process can not go to the background: \(String(cString: strerror(errno)))"
+    }
 }

@@ -17,7 +17,8 @@ enum CommandLineError: Error, Equatable, CustomStringConvertible {
         case .missingName: "the name of the interface is missing; see nexusguard-tun --help"
         case .surplusArgument(let text): "'\(text)' is one argument too many; see nexusguard-tun --help"
         case .unknownOption(let text): "'\(text)' is not an option; see nexusguard-tun --help"
-        case .invalidDescriptor(let variable, let value): "\(variable) is '\(value)', not the number of a descriptor"
+        case .invalidDescriptor(let variable, let value):
+            "\(variable) is '\(value)', not the number of a descriptor"
         }
     }
 }

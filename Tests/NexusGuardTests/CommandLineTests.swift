@@ -28,7 +28,8 @@ struct CommandLineTests {
     @Test(
         "options are taken before and behind the name",
         arguments: [
-            ["-f", "wg0"], ["--foreground", "wg0"], ["wg0", "-f"], ["-f", "--foreground", "wg0"], ["-f", "--", "wg0"],
+            ["-f", "wg0"], ["--foreground", "wg0"], ["wg0", "-f"], ["-f", "--foreground", "wg0"],
+            ["-f", "--", "wg0"],
         ])
     func foreground(arguments: [String]) throws {
         let options = try options(arguments)

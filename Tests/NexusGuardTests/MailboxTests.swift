@@ -38,8 +38,8 @@ struct MailboxTests {
         let wrong = MutexBox()
         let threads = try (1...8).map { thread in
             try WorkerThread(name: "caller") {
-                for number in 1...500 where (try? doubler.mailbox.call(thread * 1000 + number)) != 2 * (thread * 1000 + number) {
-                    wrong.append("\(thread) \(number)")
+                for number in thread * 1000..<thread * 1000 + 500 {
+                    if (try? doubler.mailbox.call(number)) != 2 * number { wrong.append("\(number)") }
                 }
             }
         }

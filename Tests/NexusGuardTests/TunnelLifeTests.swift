@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import NexusGuard
 import Synchronization
 import Testing
@@ -9,8 +10,8 @@ struct TunnelLifeTests {
     private func makeTunnel(
         _ interface: TunnelTestInterface, options: TunnelOptions = TunnelOptions()
     ) -> Tunnel {
-        Tunnel(
-            interface: interface, configuration: TunnelConfiguration(privateKey: PrivateKey()), options: options)
+        let configuration = TunnelConfiguration(privateKey: PrivateKey())
+        return Tunnel(interface: interface, configuration: configuration, options: options)
     }
 
     @Test("a second start is refused and the tunnel goes on; a second stop does nothing")
@@ -154,6 +155,38 @@ struct TunnelLifeTests {
             Issue.record("unexpected error: \(error)")
             return
         }
+    }
+
+    @Test("a configuration comes from a file, and a file that is refused is named with its line")
+    func configurationFile() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "ng-\(UUID().uuidString).conf").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let key = PrivateKey()
+        let peer = PrivateKey().publicKey
+        let text = """
+            [Interface]
+            PrivateKey = \(key.base64)
+            ListenPort = 51820
+            [Peer]
+            PublicKey = \(peer.base64)
+            AllowedIPs = 10.0.0.0/8
+
+            """
+        try text.write(toFile: path, atomically: false, encoding: .utf8)
+        let configuration = try TunnelConfiguration(contentsOf: path)
+        #expect(configuration.privateKey.isEqual(to: key))
+        #expect(configuration.listenPort == 51820)
+        #expect(configuration.peers.map(\.publicKey) == [peer])
+
+        try (text + "Nonsense = 1\n").write(toFile: path, atomically: false, encoding: .utf8)
+        let invalid = #expect(throws: ConfigurationReadError.self) {
+            try TunnelConfiguration(contentsOf: path)
+        }
+        #expect(invalid?.description.hasPrefix("\(path), line 7: ") == true)
+        let missing = #expect(throws: ConfigurationReadError.self) {
+            try TunnelConfiguration(contentsOf: "\(path).missing")
+        }
+        #expect(missing?.description.contains("No such file") == true)
     }
 
     @Test("get and set calls from many threads while peers come and go all end", .timeLimit(.minutes(2)))

@@ -30,7 +30,8 @@ struct TunnelTrafficTests {
         let pair = try TunnelTestPair()
         defer { pair.stop() }
         pair.interfaceA.send([
-            testPacket(from: TunnelTestPair.addressA, to: 0x0A63_0001, number: 0, bodyByteCount: 20), [0x10], [],
+            testPacket(from: TunnelTestPair.addressA, to: 0x0A63_0001, number: 0, bodyByteCount: 20), [0x10],
+            [],
         ])
         #expect(pair.crossesToB(0..<1))
         let drops = pair.tunnelA.statistics.drops
@@ -115,7 +116,8 @@ struct TunnelTrafficTests {
             for await event in stream { seen.append(event) }
             #expect(
                 seen == [
-                    .handshakeStarted(pair.keyB.publicKey), .handshakeCompleted(pair.keyB.publicKey), .stopped,
+                    .handshakeStarted(pair.keyB.publicKey), .handshakeCompleted(pair.keyB.publicKey),
+                    .stopped,
                 ])
         }
     }

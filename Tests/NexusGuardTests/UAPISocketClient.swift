@@ -70,7 +70,8 @@ final class UAPISocketDirectory {
     let path: String
 
     init() {
-        path = FileManager.default.temporaryDirectory.appending(path: "ng-\(UUID().uuidString.prefix(8))").path
+        let name = "ng-\(UUID().uuidString.prefix(8))"
+        path = FileManager.default.temporaryDirectory.appending(path: name).path
     }
 
     /// The permission bits of a path inside, or of the directory itself.

@@ -79,7 +79,8 @@ struct UAPISocketServerTests {
     func pipelining() throws {
         let served = try Served()
         let key = PrivateKey().publicKey.hexadecimal
-        let request = "set=1\npublic_key=\(key)\nallowed_ip=10.3.0.0/16\n\nget=1\n\nset=1\nnonsense=1\n\nget=1\n\n"
+        let request =
+            "set=1\npublic_key=\(key)\nallowed_ip=10.3.0.0/16\n\nget=1\n\nset=1\nnonsense=1\n\nget=1\n\n"
         let (whole, pieces) = (try served.client(), try served.client())
         try whole.send(request)
         for byte in request.utf8 { try pieces.send(String(UnicodeScalar(byte))) }
@@ -146,7 +147,8 @@ struct UAPISocketServerTests {
         let keys = (0..<24_000).map { number -> String in
             // Any 32 bytes are a public key; only their number matters here.
             let digits = String(number, radix: 16)
-            return String(repeating: "0", count: 8 - digits.count) + digits + String(repeating: "5a", count: 28)
+            let zeros = String(repeating: "0", count: 8 - digits.count)
+            return zeros + digits + String(repeating: "5a", count: 28)
         }
         var request = "set=1\n"
         for (number, key) in keys.enumerated() {
@@ -159,7 +161,8 @@ struct UAPISocketServerTests {
         // The server holds the answer of the late client, and serves others meanwhile.
         let answer = try client.ask("get=1\n\n")
         #expect(answer.hasSuffix("errno=0\n\n"))
-        let told = answer.split(separator: "\n").filter { $0.hasPrefix("public_key=") }.map { String($0.dropFirst(11)) }
+        let told = answer.split(separator: "\n").filter { $0.hasPrefix("public_key=") }
+            .map { String($0.dropFirst(11)) }
         #expect(told == keys)
         #expect(try late.receive(answers: 2) == answer + answer)
         #expect(try client.ask("set=1\nreplace_peers=true\n\n") == "errno=0\n\n")

@@ -5,9 +5,10 @@ internal import WireGuardProtocol
 
 /// Keeps the highest handshake timestamp over restarts of the tunnel, in a file.
 ///
-/// Peers refuse an initiation whose timestamp is not newer than the last one, so a host whose clock went back, or
-/// that starts without one, could not reach them. The file holds a second that no timestamp has reached yet; it is
-/// renewed half a span ahead of need, so a power failure that loses the last renewal does no harm.
+/// Peers refuse an initiation whose timestamp is not newer than the last one, so a host whose clock went
+/// back, or that starts without one, could not reach them. The file holds a second that no timestamp has
+/// reached yet; it is renewed half a span ahead of need, so a power failure that loses the last renewal
+/// does no harm.
 struct TimestampKeeper {
     /// For how many seconds a renewal of the file lasts.
     static let span: Int64 = 300
@@ -77,8 +78,11 @@ struct TimestampKeeper {
         }
         defer { SystemCall.close(descriptor) }
         let text = withUnsafeTemporaryAllocation(byteCount: 32, alignment: 1) { buffer in
-            let count = SystemCall.orNegativeErrno { Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
-            return String(decoding: buffer.prefix(max(count, 0)).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+            let count = SystemCall.orNegativeErrno {
+                Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            }
+            let line = buffer.prefix(max(count, 0)).prefix { $0 != UInt8(ascii: "\n") }
+            return String(decoding: line, as: UTF8.self)
         }
         // Seconds beyond the year 9999 come from no clock, and would stop all handshakes for good.
         guard let second = Int64(text), (0...253_402_300_799).contains(second) else {

@@ -5,8 +5,8 @@ internal import WireGuardProtocol
 
 /// The one thread of a tunnel: it owns the device and moves packets between the interface and the network.
 ///
-/// It waits for both of them, for commands, for changes of the interface, and for the device's next deadline; while
-/// nothing happens it makes no system call.
+/// It waits for both of them, for commands, for changes of the interface, and for the device's next
+/// deadline; while nothing happens it makes no system call.
 struct TunnelLoop: ~Copyable {
     /// What has something to give, as far as the loop knows.
     struct Sources: OptionSet {
@@ -143,7 +143,8 @@ struct TunnelLoop: ~Copyable {
         defer {
             transportDescriptors = []
             for descriptor in transport.descriptors
-            where (try? epoll.add(descriptor, for: .readable, token: UInt64(Sources.network.rawValue))) != nil {
+            where (try? epoll.add(descriptor, for: .readable, token: UInt64(Sources.network.rawValue))) != nil
+            {
                 transportDescriptors.append(descriptor)
             }
         }

@@ -8,7 +8,8 @@ internal import WireGuardProtocol
 
 /// One client of the control socket, with the bytes that came from it and those on the way to it.
 ///
-/// No request is read while an answer waits to be taken, so a client that does not read holds one answer at most.
+/// No request is read while an answer waits to be taken, so a client that does not read holds one answer at
+/// most.
 final class UAPISocketConnection {
     /// What the connection waits for next.
     enum Interest: Hashable {
@@ -82,7 +83,8 @@ final class UAPISocketConnection {
         }
     }
 
-    /// Reads once: the number of bytes, 0 at the end of the stream, negative on failure, `nil` when there are none.
+    /// Reads once: the number of bytes, 0 at the end of the stream, negative on failure, `nil` when there
+    /// are none.
     private func receive(into scratch: UnsafeMutableRawBufferPointer) -> Int? {
         let count = SystemCall.orNegativeErrno { recv(descriptor, scratch.baseAddress, scratch.count, 0) }
         if count == -Int(EAGAIN) { return nil }

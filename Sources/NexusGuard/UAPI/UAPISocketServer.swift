@@ -5,8 +5,8 @@ internal import Glibc
 
 /// Serves the control socket on a thread of its own.
 ///
-/// The thread ends when it is told to, or when the path of the socket is gone; the latter also ends the tunnel,
-/// which is how `wg-quick` and others stop a userspace tunnel.
+/// The thread ends when it is told to, or when the path of the socket is gone; the latter also ends the
+/// tunnel, which is how `wg-quick` and others stop a userspace tunnel.
 final class UAPISocketServer: Sendable {
     /// The most clients at a time; another one takes the place of the one that came first.
     static let connectionLimit = 64

@@ -118,8 +118,8 @@ struct UAPISocketService: ~Copyable {
         return socket.isReachable
     }
 
-    /// A descriptor that becomes readable when an entry of the socket's directory goes, or `nil` when there is
-    /// no path or the system's limit of watches is reached.
+    /// A descriptor that becomes readable when an entry of the socket's directory goes, or `nil` when there
+    /// is no path or the system's limit of watches is reached.
     private static func watch(_ socket: UAPISocket) -> Int32? {
         guard let directory = socket.directory else { return nil }
         let descriptor = SystemCall.orNegativeErrno { inotify_init1(linux_inotify_flags) }
