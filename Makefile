@@ -58,7 +58,7 @@ bench: packages-build ## the benchmark tool (ARGUMENTS="…" for its arguments)
 install: packages-build ## the daemon and its manual page below PREFIX (/usr/local)
 	$(SWIFT) build $(STATIC)
 	install -D -m 0755 .build/static/release/nexusguard-tun '$(DESTDIR)$(SBINDIR)/nexusguard-tun'
-	install -D -m 0644 Documentation/nexusguard-tun.8 '$(DESTDIR)$(MANDIR)/man8/nexusguard-tun.8'
+	install -D -m 0644 Sources/nexusguard-tun/nexusguard-tun.8 '$(DESTDIR)$(MANDIR)/man8/nexusguard-tun.8'
 
 uninstall: ## what install made
 	rm -f '$(DESTDIR)$(SBINDIR)/nexusguard-tun' '$(DESTDIR)$(MANDIR)/man8/nexusguard-tun.8'

@@ -34,7 +34,8 @@ let package = Package(
             dependencies: ["CLinux", "WireGuardCrypto", "WireGuardProtocol", "WireGuardConfiguration"],
             swiftSettings: common),
         .executableTarget(
-            name: "nexusguard-tun", dependencies: ["NexusGuard", "CLinux"], swiftSettings: common),
+            name: "nexusguard-tun", dependencies: ["NexusGuard", "CLinux"], exclude: ["nexusguard-tun.8"],
+            swiftSettings: common),
         .testTarget(
             name: "WireGuardCryptoTests", dependencies: ["WireGuardCrypto"], swiftSettings: common),
         .target(
