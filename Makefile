@@ -23,7 +23,7 @@ ARGUMENTS ?=
 PACKETS ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit end-to-end bench install uninstall check allocations embedding sanitize coverage \
+.PHONY: help demo test unit end-to-end bench install uninstall check allocations instructions embedding sanitize coverage \
 	release packages-build packages-test packages-demo packages-gates clean
 
 help: ## show this list
@@ -70,6 +70,10 @@ check: ## format, imports and forbidden constructs
 allocations: packages-gates ## the data path makes no heap allocation per packet
 	$(SWIFT) build -c release --product nexusguard-bench
 	.ci/allocations $(BENCH_TOOL) $(PACKETS)
+
+instructions: packages-gates ## instructions for each packet against Benchmarks/Baselines (STORE=--store writes them)
+	$(SWIFT) build -c release --product nexusguard-bench
+	.ci/instructions $(BENCH_TOOL) $(STORE)
 
 embedding: packages-build ## an outside package builds against the library product
 	$(SWIFT) build --package-path Tests/Embedding

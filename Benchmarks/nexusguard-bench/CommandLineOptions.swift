@@ -26,7 +26,7 @@ struct CommandLineOptions {
         /// A refusal of a name that no benchmark has, with the names that there are.
         init(unknownName name: String) {
             let names = Benchmark.all.map { "    \($0.name)" }.joined(separator: "\n")
-            reason = "there is no benchmark or group '\(name)', only these and the parts before a dot:\n\(names)"
+            reason = "there is no benchmark or group '\(name)', only these and their groups:\n\(names)"
         }
     }
 
