@@ -3,7 +3,7 @@
 internal import WireGuardCrypto
 
 /// Where a packet of a batch stands.
-package enum PacketState: UInt8, Sendable {
+package enum PacketState: Sendable {
     /// Put into the batch, not looked at yet.
     case fresh
     /// Planned: key and counter are set, the cipher comes next.
@@ -66,10 +66,12 @@ package struct PacketBatch: ~Copyable {
     private let slabByteCount: Int
     private var used = 0
 
+    // Plain numbers: a constant of another module would be looked up for each packet.
+
     /// Room before each packet: what the cipher needs, among it the 16 bytes of the transport header.
-    private static let headroom = PacketAEAD.headroom
+    private static let headroom = 64
     /// Room after each packet: padding to 16 bytes, and what the cipher needs.
-    private static let tailroom = PacketAEAD.tailroom + 16
+    private static let tailroom = 256 + 16
 
     /// The bytes of the slab that one packet takes.
     private static func footprint(_ byteCount: Int) -> Int {
@@ -82,6 +84,9 @@ package struct PacketBatch: ~Copyable {
     ///   - slotCapacity: The number of packets that fit.
     ///   - byteCapacity: The bytes of packets that fit; always enough for one packet of 65,535 bytes.
     package init(slotCapacity: Int, byteCapacity: Int) {
+        precondition(
+            Self.headroom >= PacketAEAD.headroom && Self.tailroom >= PacketAEAD.tailroom + 16,
+            "packets have the room that the cipher asks for")
         self.slotCapacity = slotCapacity
         slabByteCount = max(byteCapacity, 65_536) + slotCapacity * (Self.headroom + Self.tailroom + 64)
         unsafe slab = .allocate(byteCount: slabByteCount, alignment: 64)
