@@ -27,8 +27,8 @@ extension Device {
             unsafe slot.pointee.state = .control
             return nil
         }
-        guard let header = unsafe TransportData(datagram),
-            let entry = indices.entry(for: header.receiverIndex),
+        let header = unsafe TransportData(checked: datagram)
+        guard let entry = indices.entry(for: header.receiverIndex),
             entry.kind == IndexKind.keypair,
             let keypair = unsafe peers[entry.peer].keypairs.keypair(localIndex: header.receiverIndex)
         else { return .unknownReceiverIndex }

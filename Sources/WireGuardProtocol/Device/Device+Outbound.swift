@@ -10,17 +10,27 @@ extension Device {
     package mutating func planOutbound(
         _ batch: inout PacketBatch, at now: Instant, into outbox: inout Outbox
     ) {
+        var run = OutboundRun()
         for index in 0..<batch.count where unsafe batch.slots[index].state == .fresh {
-            if let reason = plan(index, of: &batch, at: now, into: &outbox) {
+            if let reason = plan(index, of: &batch, &run, at: now, into: &outbox) {
                 drops.count(reason)
                 unsafe batch.slots[index].state = .finished
             }
         }
     }
 
+    /// What a packet has in common with the one before it in the batch, so that it is not found out anew.
+    private struct OutboundRun {
+        var route = RouteMemory()
+        /// The peer of the last planned packet, and where that peer's path is in the batch.
+        var peer: UInt32?
+        var path = 0
+    }
+
     /// Plans one packet, or says why it is dropped.
     private mutating func plan(
-        _ index: Int, of batch: inout PacketBatch, at now: Instant, into outbox: inout Outbox
+        _ index: Int, of batch: inout PacketBatch, _ run: inout OutboundRun, at now: Instant,
+        into outbox: inout Outbox
     ) -> DropReason? {
         let slot = unsafe batch.slots + index
         let data = unsafe slot.pointee.data
@@ -28,13 +38,12 @@ extension Device {
         guard let header = unsafe IPPacket.header(of: data, byteCount: byteCount),
             header.byteCount == byteCount
         else { return .malformedPacket }
-        let route =
-            header.isIPv6
-            ? unsafe allowedIPs.lookup(ipv6: IPPacket.destination(of: data, isIPv6: true))
-            : unsafe allowedIPs.lookup(ipv4: IPPacket.destination(of: data, isIPv6: false))
-        guard let number = route else { return .noRoute }
+        let destination = unsafe IPPacket.destination(of: data, isIPv6: header.isIPv6)
+        guard let number = unsafe run.route.lookup(destination, isIPv6: header.isIPv6, in: allowedIPs) else {
+            return .noRoute
+        }
         guard isUp, identity != nil else { return .notReady }
-        guard let path = peers[number].path else { return .noEndpoint }
+        guard peers[number].path != nil else { return .noEndpoint }
         guard let keypair = unsafe peers[number].sendingKeypair(at: now) else {
             let packet = unsafe UnsafeRawBufferPointer(start: data, count: byteCount)
             let reason = unsafe stage(packet, congestion: header.congestion, for: number)
@@ -49,7 +58,11 @@ extension Device {
         unsafe slot.pointee.counter = unsafe keypair.pointee.takeCounter()
         unsafe slot.pointee.receiverIndex = unsafe keypair.pointee.remoteIndex
         unsafe slot.pointee.peer = number
-        unsafe slot.pointee.path = batch.addPath(path)
+        if run.peer != number, let path = peers[number].path {
+            run.path = batch.addPath(path)
+            run.peer = number
+        }
+        unsafe slot.pointee.path = run.path
         unsafe slot.pointee.congestion = header.congestion
         unsafe slot.pointee.state = .planned
         return nil

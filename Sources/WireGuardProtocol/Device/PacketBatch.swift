@@ -14,6 +14,17 @@ package enum PacketState: Sendable {
     case ready
     /// Done with: dropped, staged, or an authenticated keepalive.
     case finished
+
+    /// Whether both are the same; inlined, since other modules ask for each packet.
+    @inlinable @inline(__always)
+    package static func == (left: PacketState, right: PacketState) -> Bool {
+        switch (left, right) {
+        case (.fresh, .fresh), (.planned, .planned), (.control, .control), (.ready, .ready),
+            (.finished, .finished):
+            true
+        default: false
+        }
+    }
 }
 
 /// One packet of a batch.

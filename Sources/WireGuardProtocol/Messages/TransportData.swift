@@ -28,6 +28,12 @@ package struct TransportData: Sendable {
     /// Reads a header, or gives `nil` when type or size are those of another message.
     package init?(_ datagram: UnsafeRawBufferPointer) {
         guard unsafe MessageKind.of(datagram) == .transportData else { return nil }
+        unsafe self.init(checked: datagram)
+    }
+
+    /// Reads the header of a datagram whose kind is known to be `transportData`.
+    @inline(__always)
+    init(checked datagram: UnsafeRawBufferPointer) {
         receiverIndex = unsafe WireFormat.load(datagram, at: 4)
         counter = UInt64(littleEndian: unsafe datagram.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
     }
