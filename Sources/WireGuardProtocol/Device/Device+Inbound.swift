@@ -52,6 +52,7 @@ extension Device {
     package mutating func commitInbound(
         _ batch: inout PacketBatch, at now: Instant, into outbox: inout Outbox
     ) {
+        var run = InboundRun()
         for index in 0..<batch.count {
             let slot = unsafe batch.slots + index
             let reason: DropReason?
@@ -62,10 +63,20 @@ extension Device {
                 let message = unsafe UnsafeRawBufferPointer(
                     start: slot.pointee.datagram, count: slot.pointee.datagramByteCount)
                 unsafe slot.pointee.state = .finished
+                // It may release the run's keypair, or move the peer to another path.
+                run.end()
                 reason = unsafe receiveControl(
                     message, path: batch.path(slot.pointee.path), at: now, into: &outbox)
             case .ready:
-                reason = unsafe receiveData(slot, path: batch.path(slot.pointee.path), at: now, into: &outbox)
+                if unsafe !run.continues(with: slot) {
+                    run.end()
+                    reason = unsafe receiveFirst(
+                        slot, &run, path: batch.path(slot.pointee.path), at: now, into: &outbox)
+                } else if unsafe run.accept(slot.pointee.counter) {
+                    reason = unsafe deliver(slot, &run, at: now)
+                } else {
+                    reason = .replayedCounter
+                }
             case .fresh, .finished:
                 continue
             }
@@ -76,10 +87,12 @@ extension Device {
         }
     }
 
-    /// Accepts one authentic packet, or says why it is dropped.
-    private mutating func receiveData(
-        _ slot: UnsafeMutablePointer<PacketSlot>, path: DatagramPath, at now: Instant,
-        into outbox: inout Outbox
+    /// Accepts an authentic packet that differs from the one before in peer, keypair or path.
+    ///
+    /// What is done here for the first packet of a run holds for all of it: `now` is the same.
+    private mutating func receiveFirst(
+        _ slot: UnsafeMutablePointer<PacketSlot>, _ run: inout InboundRun, path: DatagramPath,
+        at now: Instant, into outbox: inout Outbox
     ) -> DropReason? {
         let number = unsafe slot.pointee.peer
         let receiverIndex = unsafe slot.pointee.receiverIndex
@@ -99,32 +112,44 @@ extension Device {
         }
         peers[number].timers.noteAuthenticatedPacketReceived()
         peers[number].timers.noteAuthenticatedPacketTraversal(at: now)
-        let datagramByteCount = unsafe UInt64(slot.pointee.datagramByteCount)
-        guard unsafe slot.pointee.byteCount > 0 else {
-            peers[number].receivedByteCount &+= datagramByteCount
+        // Data moves another deadline, and schedules both.
+        if unsafe slot.pointee.byteCount == 0 { schedule(number) }
+        unsafe run.begin(with: slot, keypair)
+        return unsafe deliver(slot, &run, at: now)
+    }
+
+    /// Counts an accepted packet and, unless it is a keepalive, judges what is in it.
+    private mutating func deliver(
+        _ slot: UnsafeMutablePointer<PacketSlot>, _ run: inout InboundRun, at now: Instant
+    ) -> DropReason? {
+        let number = unsafe slot.pointee.peer
+        if unsafe slot.pointee.byteCount == 0 {
             unsafe slot.pointee.state = .finished
-            schedule(number)
-            return nil
+        } else {
+            if !run.holdsData {
+                run.holdsData = true
+                peers[number].timers.noteDataReceived(at: now)
+                schedule(number)
+            }
+            if let reason = unsafe judge(slot, &run, from: number) { return reason }
         }
-        peers[number].timers.noteDataReceived(at: now)
-        schedule(number)
-        let reason = unsafe judge(slot, from: number)
-        if reason == nil { peers[number].receivedByteCount &+= datagramByteCount }
-        return reason
+        peers[number].receivedByteCount &+= unsafe UInt64(slot.pointee.datagramByteCount)
+        return nil
     }
 
     /// Trims the padding and checks that the inner packet may come from this peer.
-    private func judge(_ slot: UnsafeMutablePointer<PacketSlot>, from number: UInt32) -> DropReason? {
+    private func judge(
+        _ slot: UnsafeMutablePointer<PacketSlot>, _ run: inout InboundRun, from number: UInt32
+    ) -> DropReason? {
         let data = unsafe slot.pointee.data
         guard let header = unsafe IPPacket.header(of: data, byteCount: slot.pointee.byteCount) else {
             return .malformedInnerPacket
         }
         // By longest match over all peers: a peer with a wider prefix must not speak for one with a narrower.
-        let owner =
-            header.isIPv6
-            ? unsafe allowedIPs.lookup(ipv6: IPPacket.source(of: data, isIPv6: true))
-            : unsafe allowedIPs.lookup(ipv4: IPPacket.source(of: data, isIPv6: false))
-        guard owner == number else { return .disallowedSource }
+        let source = unsafe IPPacket.source(of: data, isIPv6: header.isIPv6)
+        guard unsafe run.route.lookup(source, isIPv6: header.isIPv6, in: allowedIPs) == number else {
+            return .disallowedSource
+        }
         guard unsafe IPPacket.applyOuterCongestion(slot.pointee.congestion, to: data, isIPv6: header.isIPv6)
         else { return .congestionNotCapable }
         unsafe slot.pointee.byteCount = header.byteCount
