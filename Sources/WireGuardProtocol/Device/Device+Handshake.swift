@@ -43,7 +43,7 @@ extension Device {
         unsafe sendHandshakeMessage(
             message, bodyByteCount: HandshakeInitiation.bodyByteCount, to: number, path: path, at: now,
             into: &outbox)
-        peers[number].timers.noteInitiationSent(at: now, jitter: jitter())
+        peers[number].timers.noteInitiationSent(at: now, jitter: jitter.next())
         schedule(number)
         if !isRetry { outbox.tell(.handshakeStarted(peers[number].publicKey)) }
     }

@@ -100,7 +100,7 @@ extension Device {
         peers[number].timers.noteAuthenticatedPacketTraversal(at: now)
         peers[number].timers.noteAuthenticatedPacketSent()
         if holdsData, peers[number].timers.wantsJitterForDataSent {
-            peers[number].timers.noteDataSent(at: now, jitter: jitter())
+            peers[number].timers.noteDataSent(at: now, jitter: jitter.next())
         }
         if let keypair = unsafe peers[number].keypairs.current,
             unsafe keypair.pointee.needsRekeyAfterSending(at: now)

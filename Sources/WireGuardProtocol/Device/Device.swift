@@ -33,6 +33,7 @@ package struct Device: ~Copyable {
     var rateLimiter = HandshakeRateLimiter()
     var load: LoadDetector
     var isUnderLoad = false
+    var jitter: JitterSource
     /// The bytes of all packets that wait for handshakes.
     var stagedByteCount = 0
     /// The port that the socket has, if one is open.
@@ -44,7 +45,7 @@ package struct Device: ~Copyable {
     /// Creates a device that is down and has neither key nor peers.
     ///
     /// - Parameters:
-    ///   - random: Where ephemeral keys, indices, jitter and cookie secrets come from.
+    ///   - random: Where ephemeral keys, indices, the seed of the jitter and cookie secrets come from.
     ///   - wallClock: Gives wall time, for timestamps of initiations and of completed handshakes only.
     ///   - mtu: The MTU of the tunnel interface.
     ///   - load: Decides when handshake messages must prove their source address.
@@ -57,6 +58,7 @@ package struct Device: ~Copyable {
         self.mtu = mtu
         self.load = load
         cookieChecker = CookieChecker()
+        jitter = JitterSource(seed: random.nextUInt64())
     }
 
     /// The highest timestamp that an initiation of this device has had, or must exceed.
@@ -65,11 +67,6 @@ package struct Device: ~Copyable {
     package var timestampFloor: TAI64N? {
         get { timestamps.floor }
         set { timestamps.floor = newValue }
-    }
-
-    /// A random span below the jitter of the handshake deadlines.
-    func jitter() -> Interval {
-        Interval(nanoseconds: Int64(random.next(below: UInt64(ProtocolConstants.jitter.nanoseconds))))
     }
 
     /// Notes the port that the socket has; 0 when it is closed.
