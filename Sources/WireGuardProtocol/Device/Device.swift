@@ -81,7 +81,7 @@ package struct Device: ~Copyable {
         peers[number].path?.interfaceIndex = 0
     }
 
-    /// Forgets which of this host's addresses talk to the peers, because routes have changed.
+    /// Forgets which of this host's addresses talk to the peers, because they may be routed otherwise now.
     package mutating func clearSources() {
         for number in peers.numbers { clearSource(of: number) }
     }
