@@ -4,7 +4,7 @@ internal import WireGuardCrypto
 
 /// Sealing and opening of transport data, alone and in batches; the time is that of one packet.
 enum AEADBenchmarks {
-    static let all = AEADImplementation.all.flatMap { implementation in
+    static let all = AEADCandidate.all.flatMap { implementation in
         [64, 512, 1_420, 16_384].flatMap { byteCount in
             [1, batchCount].flatMap { count in
                 [true, false].map { make(implementation, byteCount, count, seals: $0) }
@@ -16,7 +16,7 @@ enum AEADBenchmarks {
     private static let batchCount = 45
 
     private static func make(
-        _ implementation: AEADImplementation, _ byteCount: Int, _ packetCount: Int, seals: Bool
+        _ implementation: AEADCandidate, _ byteCount: Int, _ packetCount: Int, seals: Bool
     ) -> Benchmark {
         let size = packetCount == 1 ? "\(byteCount)" : "\(byteCount)x\(packetCount)"
         let name = "aead.\(implementation.name).\(seals ? "seal" : "open").\(size)"

@@ -3,7 +3,7 @@
 internal import WireGuardCrypto
 
 /// One way to seal and open batches of packets.
-struct AEADImplementation: Sendable {
+struct AEADCandidate: Sendable {
     /// The name of the way.
     let name: String
     /// Encrypts in place; see `PacketAEAD.seal`.
@@ -13,10 +13,10 @@ struct AEADImplementation: Sendable {
 
     /// All ways that this machine has.
     static let all = [
-        AEADImplementation(
+        AEADCandidate(
             name: "composed", seal: { jobs, _ in PacketAEAD.seal(jobs) },
             open: { jobs, _ in PacketAEAD.open(jobs) }),
-        AEADImplementation(name: "libsodium", seal: sealPlainly, open: openPlainly),
+        AEADCandidate(name: "libsodium", seal: sealPlainly, open: openPlainly),
     ]
 
     /// One call of libsodium's whole AEAD for each packet.
