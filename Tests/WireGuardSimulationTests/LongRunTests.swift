@@ -36,10 +36,12 @@ struct LongRunTests {
         let run = Run()
         for device in simulation.devices {
             device.keepsRecords = false
+            // The number and not the device, which would own itself through the closure.
+            let number = device.number
             device.onDelivery = { time, packet in
-                let gap = (time - run.lastDelivery[device.number]).nanoseconds
-                run.longestStall[device.number] = max(run.longestStall[device.number], gap)
-                run.lastDelivery[device.number] = time
+                let gap = (time - run.lastDelivery[number]).nanoseconds
+                run.longestStall[number] = max(run.longestStall[number], gap)
+                run.lastDelivery[number] = time
                 run.deliveredCount += 1
                 if !run.seenTags.insert(InnerPacket.tag(of: packet)).inserted { run.repeatedTags += 1 }
             }
@@ -48,7 +50,7 @@ struct LongRunTests {
                 guard datagram.bytes[0] == 4 else { return }
                 let index = datagram.bytes[4..<8].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
                 let counter = datagram.bytes[8..<16].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-                let use = Run.CounterUse(source: device.number, receiverIndex: index, counter: counter)
+                let use = Run.CounterUse(source: number, receiverIndex: index, counter: counter)
                 if !run.countersSeen.insert(use).inserted { run.repeatedCounters += 1 }
                 // The first use of an index is at most one round trip after the keys were derived.
                 let birth = run.keypairBirth[index] ?? datagram.time
@@ -129,7 +131,7 @@ struct LongRunTests {
         var delivered = Array(repeating: 0, count: 5)
         for device in simulation.devices {
             device.keepsRecords = false
-            device.onDelivery = { _, _ in delivered[device.number] += 1 }
+            device.onDelivery = { [number = device.number] _, _ in delivered[number] += 1 }
         }
         let hours: Int64 = 2
         for step in 0..<(hours * 3600) {

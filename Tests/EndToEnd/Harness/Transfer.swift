@@ -32,6 +32,20 @@ enum Transfer {
         try await Shell.check(["rm", "-f", sent, received])
     }
 
+    /// Sends zeros that nobody looks at, as fast as they go.
+    ///
+    /// - Parameter mebibytes: How many MiB.
+    static func flow(
+        _ lab: Lab, from: Pair.End, to: Pair.End, address: String, mebibytes: Int
+    ) async throws {
+        let listener = try lab.spawn(
+            in: to.namespace, "socat", "-u", "TCP4-LISTEN:7001,reuseaddr", "OPEN:/dev/null")
+        try await awaitListener(in: to.namespace, port: 7001)
+        try await from.namespace.bash(
+            "head -c \(mebibytes)M /dev/zero | socat -u - TCP4:\(address):7001", atMost: .seconds(90))
+        _ = try await listener.wait(atMost: .seconds(60))
+    }
+
     /// Waits until a TCP port is listened on.
     static func awaitListener(in namespace: Namespace, port: Int) async throws {
         try await Shell.eventually("port \(port) is listened on") {
