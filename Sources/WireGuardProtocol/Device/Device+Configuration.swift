@@ -33,6 +33,7 @@ extension Device {
         if let own = identity?.publicKey, let number = peerNumbers[own] { remove(number) }
         for number in peers.numbers {
             eraseKeys(number)
+            if identity == nil { purgeStaged(number) }
             peers[number].lastHandshakeSent = nil
             peers[number].toldWeakKey = false
             peers[number].cookies = CookieJar()
@@ -65,11 +66,10 @@ extension Device {
             let wasOff = peers[number].persistentKeepalive == 0
             peers[number].persistentKeepalive = seconds
             peers[number].timers.setPersistentInterval(seconds == 0 ? nil : .seconds(Int64(seconds)))
-            if wasOff {
-                sendKeepalive(to: number, at: now, into: &outbox)
-            } else {
-                peers[number].timers.noteAuthenticatedPacketTraversal(at: now)
-            }
+            guard isUp else { return }
+            // Even if nothing can leave yet, for want of a key or an endpoint, the interval runs.
+            peers[number].timers.noteAuthenticatedPacketTraversal(at: now)
+            if wasOff { sendKeepalive(to: number, at: now, into: &outbox) }
             schedule(number)
         }
     }

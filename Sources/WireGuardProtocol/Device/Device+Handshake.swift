@@ -19,8 +19,14 @@ extension Device {
     ) {
         guard isUp, let identity, let path = peers[number].path else { return }
         if !isRetry { peers[number].timers.noteHandshakeWanted(at: now) }
-        if let last = peers[number].lastHandshakeSent, now - last < ProtocolConstants.rekeyTimeout { return }
+        if let last = peers[number].lastHandshakeSent, now - last < ProtocolConstants.rekeyTimeout {
+            postponeInitiation(to: number, after: last)
+            return
+        }
         guard !peers[number].remote.isWeak else {
+            // No handshake will ever send them.
+            drops.count(.handshakeGivenUp, UInt64(peers[number].staged.count))
+            purgeStaged(number)
             if !peers[number].toldWeakKey { outbox.tell(.weakPeerKey(peers[number].publicKey)) }
             peers[number].toldWeakKey = true
             return
@@ -46,6 +52,15 @@ extension Device {
         peers[number].timers.noteInitiationSent(at: now, jitter: jitter.next())
         schedule(number)
         if !isRetry { outbox.tell(.handshakeStarted(peers[number].publicKey)) }
+    }
+
+    /// Makes sure that an initiation which came too soon after another handshake message leaves later.
+    ///
+    /// If that message was a response, there may be nothing else that tries again.
+    private mutating func postponeInitiation(to number: UInt32, after last: Instant) {
+        guard !peers[number].timers.isRetryPending else { return }
+        peers[number].timers.noteInitiationPostponed(after: last, jitter: jitter.next())
+        schedule(number)
     }
 
     /// Adds mac1 and mac2 to a message, sends it, and tells the timers.
@@ -137,6 +152,7 @@ extension Device {
             return .invalidHandshake
         }
         var released: [UInt32] = []
+        peers[number].keypairs.removeExpired(at: now) { released.append($0) }
         peers[number].keypairs.insertAsResponder(
             Keypair(keys, created: now, isInitiator: false), released: { released.append($0) })
         for index in released { indices.remove(index) }
@@ -167,6 +183,7 @@ extension Device {
         peers[number].handshake = nil
         indices.update(index, .init(peer: number, kind: IndexKind.keypair))
         var released: [UInt32] = []
+        peers[number].keypairs.removeExpired(at: now) { released.append($0) }
         peers[number].keypairs.insertAsInitiator(
             Keypair(keys, created: now, isInitiator: true), released: { released.append($0) })
         for index in released { indices.remove(index) }

@@ -141,6 +141,15 @@ package struct PeerTimers: Sendable {
         retransmitDeadline = now + ProtocolConstants.rekeyTimeout + jitter
     }
 
+    /// Whether another initiation is due at some time already.
+    package var isRetryPending: Bool { retransmitDeadline != nil }
+
+    /// To be called when an initiation may not leave yet because of a handshake message sent at `last`, and no
+    /// retry is pending.
+    package mutating func noteInitiationPostponed(after last: Instant, jitter: Interval) {
+        retransmitDeadline = last + ProtocolConstants.rekeyTimeout + jitter
+    }
+
     /// To be called when a keypair is confirmed: by the response, or by the first packet on it.
     package mutating func noteHandshakeComplete() {
         retransmitDeadline = nil

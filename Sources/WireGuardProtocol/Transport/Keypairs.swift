@@ -67,6 +67,16 @@ struct Keypairs: ~Copyable {
         return true
     }
 
+    /// Erases the keypairs that are too old for anything.
+    ///
+    /// To be called before a keypair comes in, which puts off the erasure of all: otherwise whoever lets only
+    /// initiations through could have the keys of an old session kept for ever.
+    mutating func removeExpired(at now: Instant, released: (UInt32) -> Void) {
+        if unsafe previous?.pointee.isExpired(at: now) ?? false { unsafe Self.release(&previous, released) }
+        if unsafe current?.pointee.isExpired(at: now) ?? false { unsafe Self.release(&current, released) }
+        if unsafe next?.pointee.isExpired(at: now) ?? false { unsafe Self.release(&next, released) }
+    }
+
     /// Erases all keys.
     mutating func removeAll(released: (UInt32) -> Void) {
         unsafe Self.release(&previous, released)
