@@ -135,6 +135,7 @@ public final class Tunnel: Sendable {
                 run.stop()
                 throw .notRunning
             }
+            for problem in resolved?.problems ?? [] { reporter.report(problem) }
         } catch {
             state.withLock { state in
                 if case .starting = state.phase { state.phase = .idle }
@@ -156,6 +157,7 @@ public final class Tunnel: Sendable {
             state.configuration = configuration
             state.resolved = resolved
         }
+        for problem in resolved.problems { reporter.report(problem) }
     }
 
     /// Ends the tunnel and waits until all is closed; does nothing when it does not run.

@@ -25,6 +25,8 @@ public enum TunnelEvent: Hashable, Sendable, CustomStringConvertible {
     case clockBehind(PublicKey)
     /// The peer's public key is of low order; no handshake with it can succeed.
     case weakPeerKey(PublicKey)
+    /// The peer is loaded without its endpoint, which names an interface that does not exist.
+    case endpointUnusable(PublicKey, reason: String)
     /// Whether handshake messages must now prove their source address with a cookie.
     case loadChanged(isUnderLoad: Bool)
     /// The sockets can not be opened; the tunnel goes on without, until the port is set or the interface
@@ -36,7 +38,7 @@ public enum TunnelEvent: Hashable, Sendable, CustomStringConvertible {
     /// Whether the event tells that something went wrong.
     var isError: Bool {
         switch self {
-        case .transportFailed, .interfaceRemoved, .weakPeerKey: true
+        case .transportFailed, .interfaceRemoved, .weakPeerKey, .endpointUnusable: true
         default: false
         }
     }
@@ -54,6 +56,7 @@ public enum TunnelEvent: Hashable, Sendable, CustomStringConvertible {
         case .endpointChanged(let key, let address): "\(key.logName) - endpoint is now \(address)"
         case .clockBehind(let key): "\(key.logName) - handshake refused, its clock may be behind"
         case .weakPeerKey(let key): "\(key.logName) - public key is of low order, no handshake is possible"
+        case .endpointUnusable(let key, let reason): "\(key.logName) - has no endpoint: \(reason)"
         case .loadChanged(let isUnderLoad):
             isUnderLoad ? "under load, cookies are required" : "no longer under load"
         case .transportFailed(let reason): "UDP failed: \(reason)"

@@ -146,15 +146,37 @@ struct TunnelLifeTests {
         #expect(throws: TunnelError.duplicatePeer(peer.publicKey)) { try twice.start() }
 
         var unknown = peer
-        unknown.endpoint = try Endpoint("[fe80::1%nosuchif0]:51820")
+        unknown.endpoint = try Endpoint("a..b:51820")
         let unresolved = Tunnel(
             interface: try TunnelTestInterface(name: "life"),
             configuration: TunnelConfiguration(privateKey: PrivateKey(), peers: [unknown]))
         let error = try #require(throws: TunnelError.self) { try unresolved.start() }
-        guard case .unresolvedEndpoint("[fe80::1%nosuchif0]:51820", _) = error else {
+        guard case .unresolvedEndpoint("a..b:51820", _) = error else {
             Issue.record("unexpected error: \(error)")
             return
         }
+    }
+
+    @Test("an endpoint on an unknown interface is an error of its peer, and the others load")
+    func unknownZone() async throws {
+        var zoned = PeerConfiguration(publicKey: PrivateKey().publicKey)
+        zoned.endpoint = try Endpoint("[fe80::1%nosuchif0]:51820")
+        var other = PeerConfiguration(publicKey: PrivateKey().publicKey)
+        other.endpoint = try Endpoint("192.0.2.1:51820")
+        let tunnel = Tunnel(
+            interface: try TunnelTestInterface(name: "life"),
+            configuration: TunnelConfiguration(privateKey: PrivateKey(), peers: [zoned, other]))
+        let events = tunnel.events
+        try tunnel.start()
+        let peers = tunnel.statistics.peers
+        #expect(peers.count == 2)
+        #expect(peers[zoned.publicKey]?.endpoint == nil)
+        #expect(peers[other.publicKey]?.endpoint?.description == "192.0.2.1:51820")
+        tunnel.stop()
+        var told: [TunnelEvent] = []
+        for await event in events { told.append(event) }
+        let reason = "there is no interface 'nosuchif0'"
+        #expect(told.contains(.endpointUnusable(zoned.publicKey, reason: reason)))
     }
 
     @Test("a configuration comes from a file, and a file that is refused is named with its line")

@@ -10,10 +10,14 @@ struct ResolvedConfiguration: Sendable {
     let configuration: TunnelConfiguration
     /// The addresses of the endpoints.
     let endpoints: [Endpoint: SocketAddress]
+    /// What to tell of peers that are loaded without their endpoint.
+    let problems: [TunnelEvent]
 
     /// Resolves the endpoints; waits for the name service where it must.
     ///
-    /// A host name that can not be resolved now but could in `former` keeps its address.
+    /// A host name that can not be resolved now but could in `former` keeps its address. A link-local endpoint on
+    /// an interface that does not exist concerns its peer alone, which then waits for the other side to start:
+    /// the interface may be one that comes and goes.
     ///
     /// - Throws: `TunnelError.duplicatePeer` or `.unresolvedEndpoint`.
     init(
@@ -21,20 +25,25 @@ struct ResolvedConfiguration: Sendable {
     ) throws(TunnelError) {
         var seen: Set<PublicKey> = []
         var endpoints: [Endpoint: SocketAddress] = [:]
+        var problems: [TunnelEvent] = []
         for peer in configuration.peers {
             guard seen.insert(peer.publicKey).inserted else { throw .duplicatePeer(peer.publicKey) }
             guard let endpoint = peer.endpoint, endpoints[endpoint] == nil else { continue }
             do {
                 endpoints[endpoint] = try EndpointResolver.resolve(endpoint)
             } catch {
-                guard let address = former?.endpoints[endpoint] else {
+                if let address = former?.endpoints[endpoint] {
+                    endpoints[endpoint] = address
+                } else if case .unknownInterface = error {
+                    problems.append(.endpointUnusable(peer.publicKey, reason: error.description))
+                } else {
                     throw .unresolvedEndpoint(endpoint.description, reason: error.description)
                 }
-                endpoints[endpoint] = address
             }
         }
         self.configuration = configuration
         self.endpoints = endpoints
+        self.problems = problems
     }
 
     /// The change that makes any device this configuration.
