@@ -25,7 +25,7 @@ enum Machine {
         if getuid() != 0 { return "not root" }
         let commands = [
             "ip", "wg", "wg-quick", "wireguard-go", "ping", "iperf3", "socat", "tcpdump", "nft", "iptables",
-            "ss", "sysctl", "strace", "nsenter", "setpriv", "sha256sum",
+            "ss", "sysctl", "strace", "nsenter", "setpriv", "sha256sum", "python3",
         ]
         let missing = commands.filter { !location(of: $0).contains("/") }
         if !missing.isEmpty { return "missing commands: \(missing.joined(separator: " "))" }
