@@ -24,7 +24,9 @@ let package = Package(
         .systemLibrary(
             name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CLinux"),
-        .target(name: "WireGuardCrypto", dependencies: ["CSodium"], swiftSettings: strict),
+        .target(name: "CVectorAEAD"),
+        .target(
+            name: "WireGuardCrypto", dependencies: ["CSodium", "CVectorAEAD"], swiftSettings: strict),
         .target(name: "WireGuardProtocol", dependencies: ["WireGuardCrypto"], swiftSettings: strict),
         .target(
             name: "WireGuardConfiguration", dependencies: ["WireGuardCrypto", "WireGuardProtocol"],

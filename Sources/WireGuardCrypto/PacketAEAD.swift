@@ -1,62 +1,26 @@
 // SPDX-License-Identifier: MIT
 
-internal import CSodium
-
-/// One packet for `PacketAEAD`, as addresses into a slab that outlives the call.
-@unsafe
-package struct PacketAEADJob {
-    /// The 32 bytes of the transport key.
-    package var key: UnsafeRawPointer
-    /// The first byte of the plaintext to seal, or of the ciphertext to open.
-    package var source: UnsafeRawPointer
-    /// Where the result starts; see `seal` and `open` for the room it needs around it.
-    package var destination: UnsafeMutableRawPointer
-    /// The nonce's counter.
-    package var counter: UInt64
-    /// The number of plaintext bytes, padding included, tag not.
-    package var byteCount: Int
-    /// Set by `open`: whether the tag was valid.
-    package var isAuthentic: Bool
-
-    /// Describes one packet.
-    package init(
-        key: UnsafeRawPointer, source: UnsafeRawPointer, destination: UnsafeMutableRawPointer,
-        counter: UInt64,
-        byteCount: Int
-    ) {
-        unsafe self.key = key
-        unsafe self.source = source
-        unsafe self.destination = destination
-        unsafe self.counter = counter
-        unsafe self.byteCount = byteCount
-        unsafe isAuthentic = false
-    }
-}
+internal import CVectorAEAD
 
 /// ChaCha20-Poly1305 for batches of transport data, without associated data.
 ///
-/// One call of libsodium's stream cipher gives the block for the Poly1305 key and the payload rounded up to a
-/// multiple of 256 bytes, because its tail handling is the slow part; that is why packets need room around them.
+/// There are several implementations with the same results; the fastest that this processor has is chosen once.
+/// All may use the room around packets to work on whole blocks.
 package enum PacketAEAD {
     /// The bytes before each packet that may be overwritten.
     package static let headroom = 64
     /// The bytes after each packet's last plaintext byte that may be overwritten; the tag is among them.
     package static let tailroom = 256
 
+    /// The implementation that was chosen for this process.
+    package static let implementation = AEADImplementation.chosen()
+
     /// Encrypts each packet in place and writes its 16-byte tag behind it.
     ///
     /// For each job `source` equals `destination`. The 64 bytes before it and up to 256 bytes behind it are
     /// left with unspecified contents, so a header is written after this call.
     package static func seal(_ jobs: UnsafeMutableBufferPointer<PacketAEADJob>) {
-        for index in jobs.indices {
-            let job = unsafe jobs[index]
-            let start = unsafe job.destination - headroom
-            unsafe start.initializeMemory(as: UInt8.self, repeating: 0, count: headroom)
-            unsafe applyStream(job, from: start, to: start)
-            unsafe authenticate(
-                job.destination, job.byteCount, key: start, tag: job.destination + job.byteCount)
-            unsafe sodium_memzero(start, 32)
-        }
+        unsafe seal(jobs, using: implementation)
     }
 
     /// Decrypts each packet out of place and says in `isAuthentic` whether its tag was valid.
@@ -64,64 +28,39 @@ package enum PacketAEAD {
     /// 64 bytes before `source` and 256 behind the ciphertext must be readable; the same room around
     /// `destination` is left with unspecified contents. A packet that is not authentic must not be used.
     package static func open(_ jobs: UnsafeMutableBufferPointer<PacketAEADJob>) {
-        for index in jobs.indices {
-            let job = unsafe jobs[index]
-            let start = unsafe job.destination - headroom
-            let sourceStart = unsafe job.source - headroom
-            unsafe applyStream(job, from: sourceStart, to: start)
-            // The source's bytes before the ciphertext went through the stream cipher too: taking them out
-            // again leaves the key stream's block 0.
-            for offset in stride(from: 0, to: 32, by: 8) {
-                let mixed = unsafe start.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                let own = unsafe sourceStart.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                unsafe start.storeBytes(of: mixed ^ own, toByteOffset: offset, as: UInt64.self)
-            }
-            var tag = [16 of UInt8](repeating: 0)
-            let isAuthentic = unsafe withUnsafeMutableBytes(of: &tag) { tag in
-                guard let expected = tag.baseAddress else { return false }
-                unsafe authenticate(job.source, job.byteCount, key: start, tag: expected)
-                return unsafe sodium_memcmp(expected, job.source + job.byteCount, 16) == 0
-            }
-            unsafe sodium_memzero(start, 32)
-            unsafe jobs[index].isAuthentic = isAuthentic
+        unsafe open(jobs, using: implementation)
+    }
+
+    /// Seals with an implementation of the caller's choice, which must be available.
+    package static func seal(
+        _ jobs: UnsafeMutableBufferPointer<PacketAEADJob>, using implementation: AEADImplementation
+    ) {
+        switch implementation {
+        case .libsodium: unsafe sealPlainly(jobs)
+        case .composed: unsafe sealComposed(jobs)
+        case .avx2: unsafe vector_aead_seal_avx2(vectorJobs(jobs), jobs.count)
+        case .avx512: unsafe vector_aead_seal_avx512(vectorJobs(jobs), jobs.count)
         }
     }
 
-    /// Runs the stream cipher from block 0 over the headroom and the payload, rounded up to 256 bytes.
-    @inline(__always)
-    private static func applyStream(
-        _ job: PacketAEADJob, from source: UnsafeRawPointer, to destination: UnsafeMutableRawPointer
+    /// Opens with an implementation of the caller's choice, which must be available.
+    package static func open(
+        _ jobs: UnsafeMutableBufferPointer<PacketAEADJob>, using implementation: AEADImplementation
     ) {
-        let length = headroom + (unsafe job.byteCount + 255) & ~255
-        let nonce = unsafe ChaCha20Poly1305.nonceWords(job.counter)
-        unsafe withUnsafeBytes(of: nonce) { nonce in
-            _ = unsafe crypto_stream_chacha20_ietf_xor_ic(
-                destination.assumingMemoryBound(to: UInt8.self), source.assumingMemoryBound(to: UInt8.self),
-                UInt64(length), bytes(nonce), 0, job.key.assumingMemoryBound(to: UInt8.self))
+        switch implementation {
+        case .libsodium: unsafe openPlainly(jobs)
+        case .composed: unsafe openComposed(jobs)
+        case .avx2: unsafe vector_aead_open_avx2(vectorJobs(jobs), jobs.count)
+        case .avx512: unsafe vector_aead_open_avx512(vectorJobs(jobs), jobs.count)
         }
     }
 
-    /// Poly1305 over the ciphertext and the length block (RFC 8439 section 2.8).
+    /// The jobs as the C code sees them.
     @inline(__always)
-    private static func authenticate(
-        _ ciphertext: UnsafeRawPointer, _ byteCount: Int, key: UnsafeRawPointer, tag: UnsafeMutableRawPointer
-    ) {
-        let zeros = [2 of UInt64](repeating: 0)
-        let lengths: [2 of UInt64] = [0, UInt64(byteCount).littleEndian]
-        var state = crypto_onetimeauth_poly1305_state()
-        unsafe crypto_onetimeauth_poly1305_init(&state, key.assumingMemoryBound(to: UInt8.self))
-        unsafe crypto_onetimeauth_poly1305_update(
-            &state, ciphertext.assumingMemoryBound(to: UInt8.self), UInt64(byteCount))
-        if byteCount & 15 != 0 {
-            unsafe withUnsafeBytes(of: zeros) { zeros in
-                _ = unsafe crypto_onetimeauth_poly1305_update(
-                    &state, bytes(zeros), UInt64(16 - byteCount & 15))
-            }
-        }
-        unsafe withUnsafeBytes(of: lengths) { lengths in
-            _ = unsafe crypto_onetimeauth_poly1305_update(&state, bytes(lengths), 16)
-        }
-        unsafe crypto_onetimeauth_poly1305_final(&state, tag.assumingMemoryBound(to: UInt8.self))
-        unsafe sodium_memzero(&state, MemoryLayout<crypto_onetimeauth_poly1305_state>.size)
+    private static func vectorJobs(
+        _ jobs: UnsafeMutableBufferPointer<PacketAEADJob>
+    ) -> UnsafeMutablePointer<vector_aead_job>? {
+        // Safe only as long as both describe the same bytes, which `AEADImplementation.isAvailable` checks.
+        unsafe UnsafeMutableRawPointer(jobs.baseAddress)?.assumingMemoryBound(to: vector_aead_job.self)
     }
 }
