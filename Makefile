@@ -19,12 +19,15 @@ BENCH_TOOL = .build/release/nexusguard-bench
 PEER ?= nexusguard-tun
 # Arguments of the benchmark tool under `make bench`; none measures everything, which takes a minute.
 ARGUMENTS ?=
+# Arguments of the comparison of daemons under `make compare`.
+COMPARE ?=
 # Packets of the shorter of the two runs that `make allocations` compares.
 PACKETS ?= 20000
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test unit end-to-end bench install uninstall check allocations instructions embedding sanitize coverage \
-	release packages-build packages-test packages-demo packages-gates clean
+	release packages-build packages-test packages-demo packages-gates \
+	packages-compare compare clean
 
 help: ## show this list
 	@echo 'NexusGuard: userspace WireGuard in Swift'
@@ -54,6 +57,10 @@ end-to-end: packages-test ## the daemon against wg, wg-quick, ip and wireguard-g
 bench: packages-build ## the benchmark tool (ARGUMENTS="…" for its arguments)
 	$(SWIFT) build -c release --product nexusguard-bench
 	$(BENCH_TOOL) $(ARGUMENTS)
+
+compare: packages-compare ## the daemon next to wireguard-go (COMPARE="…" for the arguments)
+	@$(SWIFT) build $(STATIC)
+	@Benchmarks/compare $(COMPARE)
 
 install: packages-build ## the daemon and its manual page below PREFIX (/usr/local)
 	$(SWIFT) build $(STATIC)
@@ -100,6 +107,9 @@ packages-demo:
 
 packages-gates:
 	@.ci/packages build gates
+
+packages-compare:
+	@.ci/packages compare
 
 clean: ## remove what was built
 	rm -rf .build Tests/Embedding/.build
