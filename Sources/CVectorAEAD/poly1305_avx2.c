@@ -26,20 +26,45 @@ static inline void narrow(struct element a, uint64_t limbs[5]) {
 
 AVX2 static inline __m256i times5(__m256i a) { return _mm256_add_epi64(a, _mm256_slli_epi64(a, 2)); }
 
-/// Lane by lane products; limbs of `a` below 2^29 and of `b` below 2^27.
-AVX2 static inline __attribute__((always_inline)) struct wide multiply(
-    struct wide a, const struct wide *b, const struct wide *b5) {
-    const __m256i mask = _mm256_set1_epi64x((long long)MASK26);
-    __m256i d[5];
+/// A factor with its multiple of 5.
+struct factor {
+    struct wide number, times5;
+};
+
+AVX2 static inline __attribute__((always_inline)) void set_factor(struct factor *factor, struct wide number) {
 #pragma clang loop unroll(full)
     for (int i = 0; i < 5; i++) {
-        d[i] = _mm256_mul_epu32(a.limb[0], b->limb[i]);
+        factor->number.limb[i] = number.limb[i];
+        factor->times5.limb[i] = times5(number.limb[i]);
+    }
+}
+
+/// The products of the low halves of 64-bit lanes.
+///
+/// Not the intrinsic: the compiler takes its clearing of the high halves out of the loop, then no longer sees that
+/// they are zero, and multiplies all 64 bits in three steps.
+AVX2 static inline __attribute__((always_inline)) __m256i multiply_low(__m256i a, const __m256i *b) {
+    __m256i result;
+    __asm__("vpmuludq %2, %1, %0" : "=x"(result) : "x"(a), "m"(*b));
+    return result;
+}
+
+/// Adds the products, lane by lane, without carries; limbs of `a` below 2^28 and of `b` below 2^27.
+AVX2 static inline __attribute__((always_inline)) void add_product(
+    __m256i d[5], struct wide a, const struct factor *b) {
 #pragma clang loop unroll(full)
-        for (int j = 1; j < 5; j++) {
-            __m256i other = j <= i ? b->limb[i - j] : b5->limb[5 + i - j];
-            d[i] = _mm256_add_epi64(d[i], _mm256_mul_epu32(a.limb[j], other));
+    for (int j = 0; j < 5; j++) {
+#pragma clang loop unroll(full)
+        for (int i = 0; i < 5; i++) {
+            const __m256i *other = j <= i ? &b->number.limb[i - j] : &b->times5.limb[5 + i - j];
+            d[i] = _mm256_add_epi64(d[i], multiply_low(a.limb[j], other));
         }
     }
+}
+
+/// Brings the limbs of sums of products back to 26 bits, or very little above.
+AVX2 static inline __attribute__((always_inline)) struct wide reduce(__m256i d[5]) {
+    const __m256i mask = _mm256_set1_epi64x((long long)MASK26);
     // Two chains of carries side by side: 0 to 1 to 2 to 3, and 3 to 4 to 0 to 1.
     d[1] = _mm256_add_epi64(d[1], _mm256_srli_epi64(d[0], 26));
     d[0] = _mm256_and_si256(d[0], mask);
@@ -56,6 +81,19 @@ AVX2 static inline __attribute__((always_inline)) struct wide multiply(
     d[4] = _mm256_add_epi64(d[4], _mm256_srli_epi64(d[3], 26));
     d[3] = _mm256_and_si256(d[3], mask);
     return (struct wide){{d[0], d[1], d[2], d[3], d[4]}};
+}
+
+/// `a` times `b` plus `c` times `d`, lane by lane.
+AVX2 static inline __attribute__((always_inline)) struct wide multiply(
+    struct wide a, const struct factor *b, struct wide c, const struct factor *d) {
+    __m256i sums[5] = {
+        _mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(),
+        _mm256_setzero_si256(),
+    };
+    // What does not wait for the blocks before comes first.
+    add_product(sums, c, d);
+    add_product(sums, a, b);
+    return reduce(sums);
 }
 
 /// Four blocks as numbers; lanes hold blocks 0, 2, 1, 3. `top` has 1 << 24 in each lane in use.
@@ -95,7 +133,24 @@ AVX2 static inline struct element total(struct wide a) {
 static const int64_t window[16] = {0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1};
 
 /// Blocks from which on the powers of r cost less than they save.
-#define LEAST_BLOCKS 12
+#define LEAST_BLOCKS 16
+
+AVX2 static inline __attribute__((always_inline)) struct wide load_blocks(const uint8_t *data) {
+    return split(
+        _mm256_loadu_si256((const __m256i *)data), _mm256_loadu_si256((const __m256i *)(data + 32)),
+        _mm256_set1_epi64x(1 << 24));
+}
+
+/// Four blocks of which the first `missing` are not there and count as zero.
+AVX2 static inline struct wide load_first_blocks(uintptr_t place, size_t missing) {
+    const int64_t *masks = window + 8 - 2 * missing;
+    __m256i first = _mm256_loadu_si256((const __m256i *)masks);
+    __m256i second = _mm256_loadu_si256((const __m256i *)(masks + 4));
+    return split(
+        _mm256_maskload_epi64((const long long *)place, first),
+        _mm256_maskload_epi64((const long long *)(place + 32), second),
+        _mm256_and_si256(_mm256_set1_epi64x(1 << 24), _mm256_unpacklo_epi64(first, second)));
+}
 
 AVX2 void vector_aead_authenticate_avx2(
     const uint8_t *key, const uint8_t *data, size_t byte_count, uint8_t *tag) {
@@ -108,42 +163,45 @@ AVX2 void vector_aead_authenticate_avx2(
     }
     struct {
         uint64_t powers[4][5];
-        struct wide step, step5, last, last5;
+        // r^4 and r^8 in all lanes, and r^4 to r and r^8 to r^5 in the order of the blocks.
+        struct factor fourth, eighth, low, high;
     } secret;
     struct element square = carried(product(r, r));
     narrow(r, secret.powers[0]);
     narrow(square, secret.powers[1]);
     narrow(carried(product(square, r)), secret.powers[2]);
     narrow(carried(product(square, square)), secret.powers[3]);
+    struct wide fourth, low;
     for (int i = 0; i < 5; i++) {
-        secret.step.limb[i] = _mm256_set1_epi64x((long long)secret.powers[3][i]);
-        secret.step5.limb[i] = times5(secret.step.limb[i]);
-        secret.last.limb[i] = _mm256_set_epi64x(
+        fourth.limb[i] = _mm256_set1_epi64x((long long)secret.powers[3][i]);
+        low.limb[i] = _mm256_set_epi64x(
             (long long)secret.powers[0][i], (long long)secret.powers[2][i], (long long)secret.powers[1][i],
             (long long)secret.powers[3][i]);
-        secret.last5.limb[i] = times5(secret.last.limb[i]);
     }
+    set_factor(&secret.fourth, fourth);
+    set_factor(&secret.low, low);
+    __m256i sums[5];
+    for (int i = 0; i < 5; i++) sums[i] = _mm256_setzero_si256();
+    add_product(sums, low, &secret.fourth);
+    struct wide high = reduce(sums);
+    set_factor(&secret.high, high);
+    for (int i = 0; i < 5; i++) high.limb[i] = _mm256_broadcastq_epi64(_mm256_castsi256_si128(high.limb[i]));
+    set_factor(&secret.eighth, high);
 
-    // Blocks of value zero before the first ones change nothing: the count becomes a multiple of four.
-    const __m256i top = _mm256_set1_epi64x(1 << 24);
-    size_t missing = -block_count % 4;
-    const int64_t *masks = window + 8 - 2 * missing;
-    __m256i first_mask = _mm256_loadu_si256((const __m256i *)masks);
-    __m256i second_mask = _mm256_loadu_si256((const __m256i *)(masks + 4));
+    // Blocks of value zero before the first ones change nothing: the count becomes a multiple of eight.
+    size_t missing = -block_count % 8;
     uintptr_t place = (uintptr_t)data - 16 * missing;
-    struct wide sum = split(
-        _mm256_maskload_epi64((const long long *)place, first_mask),
-        _mm256_maskload_epi64((const long long *)(place + 32), second_mask),
-        _mm256_and_si256(top, _mm256_unpacklo_epi64(first_mask, second_mask)));
-    const uint8_t *next = (const uint8_t *)(place + 64);
-    for (size_t left = (block_count + missing) / 4 - 1; left > 0; left--, next += 64) {
-        sum = multiply(sum, &secret.step, &secret.step5);
-        struct wide blocks = split(
-            _mm256_loadu_si256((const __m256i *)next), _mm256_loadu_si256((const __m256i *)(next + 32)), top);
+    struct wide sum = load_first_blocks(place, missing < 4 ? missing : 4);
+    struct wide other = load_first_blocks(place + 64, missing < 4 ? 0 : missing - 4);
+    const uint8_t *next = (const uint8_t *)(place + 128);
+    for (size_t left = (block_count + missing) / 8 - 1; left > 0; left--, next += 128) {
+        sum = multiply(sum, &secret.eighth, other, &secret.fourth);
+        struct wide blocks = load_blocks(next);
 #pragma clang loop unroll(full)
         for (int i = 0; i < 5; i++) sum.limb[i] = _mm256_add_epi64(sum.limb[i], blocks.limb[i]);
+        other = load_blocks(next + 64);
     }
-    sum = multiply(sum, &secret.last, &secret.last5);
+    sum = multiply(sum, &secret.high, other, &secret.low);
     write_tag(total(sum), r, key, data, byte_count, tag);
     erase(&secret, sizeof secret);
 }
