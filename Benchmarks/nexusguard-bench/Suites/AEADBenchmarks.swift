@@ -4,7 +4,7 @@ internal import WireGuardCrypto
 
 /// Sealing and opening of transport data, alone and in batches; the time is that of one packet.
 enum AEADBenchmarks {
-    static let all = AEADCandidate.all.flatMap { implementation in
+    static let all = AEADImplementation.allCases.filter(\.isAvailable).flatMap { implementation in
         [64, 512, 1_420, 16_384].flatMap { byteCount in
             [1, batchCount].flatMap { count in
                 [true, false].map { make(implementation, byteCount, count, seals: $0) }
@@ -16,24 +16,29 @@ enum AEADBenchmarks {
     private static let batchCount = 45
 
     private static func make(
-        _ implementation: AEADCandidate, _ byteCount: Int, _ packetCount: Int, seals: Bool
+        _ implementation: AEADImplementation, _ byteCount: Int, _ packetCount: Int, seals: Bool
     ) -> Benchmark {
         let size = packetCount == 1 ? "\(byteCount)" : "\(byteCount)x\(packetCount)"
-        let name = "aead.\(implementation.name).\(seals ? "seal" : "open").\(size)"
+        let name = "aead.\(implementation.rawValue).\(seals ? "seal" : "open").\(size)"
         return Benchmark(name, operationsPerCall: packetCount, byteCount: byteCount) {
             let key = PresharedKey(SecretKey(randomFrom: SystemRandomSource()))
             let jobs = jobs(packetCount, byteCount, key)
             if seals {
                 return { count in
-                    for _ in 0..<count { implementation.seal(jobs, key) }
+                    // The key's bytes are erased with it.
+                    withExtendedLifetime(key) {
+                        for _ in 0..<count { PacketAEAD.seal(jobs, using: implementation) }
+                    }
                 }
             }
-            implementation.seal(jobs, key)
+            PacketAEAD.seal(jobs, using: implementation)
             // Opening is out of place: the plaintext goes to a second slab.
             let distance = packetCount * footprint(byteCount)
             for index in jobs.indices { jobs[index].destination += distance }
             return { count in
-                for _ in 0..<count { implementation.open(jobs, key) }
+                withExtendedLifetime(key) {
+                    for _ in 0..<count { PacketAEAD.open(jobs, using: implementation) }
+                }
                 precondition(jobs.allSatisfy(\.isAuthentic), "what was sealed can be opened")
             }
         }
