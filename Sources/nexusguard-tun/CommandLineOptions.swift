@@ -59,6 +59,7 @@ struct CommandLineOptions: Equatable {
           WG_TUN_FD                    descriptor of an open TUN interface to use
           WG_UAPI_FD                   descriptor of a listening control socket to use
           WG_PROCESS_FOREGROUND        1 stays in the foreground
+          NEXUSGUARD_AEAD              code that seals packets: auto, libsodium, composed, avx2, avx512
           NEXUSGUARD_STATE_DIRECTORY   where the highest handshake timestamp is kept; empty keeps none
                                        (default /var/lib/nexusguard-tun)
 

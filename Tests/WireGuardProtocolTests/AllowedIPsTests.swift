@@ -35,7 +35,7 @@ struct AllowedIPsTests {
 
     @Test("the known scripts get the known answers")
     func knownScripts() throws {
-        let file = try ModelVectors.load("allowed_ips.json", as: File.self)
+        let file = try ProtocolVectors.load("allowed_ips.json", as: File.self)
         var lookups = 0
         for script in file.scripts {
             var table = AllowedIPs()

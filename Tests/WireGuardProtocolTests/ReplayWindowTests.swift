@@ -35,7 +35,7 @@ struct ReplayWindowTests {
 
     @Test("the known sequences get the known answers")
     func knownSequences() throws {
-        let file = try ModelVectors.load("replay_window.json", as: File.self)
+        let file = try ProtocolVectors.load("replay_window.json", as: File.self)
         #expect(file.window == Self.reach)
         #expect(file.limit == String(Self.limit))
         #expect(!file.sequences.isEmpty)

@@ -3,6 +3,7 @@
 internal import Glibc
 internal import Synchronization
 internal import WireGuardConfiguration
+internal import WireGuardCrypto
 internal import WireGuardProtocol
 
 /// A tunnel from its start to its end: the loop's thread, the control socket's thread, and the way to both.
@@ -53,6 +54,8 @@ final class TunnelRun: Sendable {
         self.mailbox = mailbox
         self.end = end
         self.reporter = reporter
+        // Chosen here, where a self-test of the code holds up no packet.
+        reporter.log(.debug, "packets are sealed and opened by \(PacketAEAD.implementation.rawValue)")
         try loop.prepare(parts.configuration, bringsInterfaceUp: parts.bringsInterfaceUp)
         let box = LoopBox(loop)
         let operations = Self.operations(mailbox, reporter)
