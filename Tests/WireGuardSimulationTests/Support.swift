@@ -36,3 +36,13 @@ extension Instant {
 
 /// The seeds of tests that depend on chance.
 let seeds: [UInt64] = [1, 2, 3, 0xFEED, 0x1234_5678_9ABC_DEF0]
+
+extension Simulation {
+    /// Takes a device down and up again, so that it has no keys and its next packet starts a handshake.
+    func restart(_ device: SimulatedDevice) {
+        device.withDevice(at: now) { device, outbox in
+            device.setUp(false, at: now, into: &outbox)
+            device.setUp(true, at: now, into: &outbox)
+        }
+    }
+}
