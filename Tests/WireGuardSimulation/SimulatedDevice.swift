@@ -11,6 +11,8 @@ package final class SimulatedDevice {
         package let time: Instant
         /// Where it goes.
         package let destination: SocketAddress
+        /// The traffic class octet of the outer header.
+        package let trafficClass: UInt8
         /// Its bytes.
         package let bytes: [UInt8]
     }
@@ -127,7 +129,10 @@ package final class SimulatedDevice {
         device.commitOutbound(&batch, at: now, into: &outbox)
         for index in 0..<batch.count where batch.slots[index].state == .ready {
             let path = batch.path(batch.slots[index].path)
-            record(Sent(time: now, destination: path.remote, bytes: Array(batch.sealedDatagram(index))))
+            record(
+                Sent(
+                    time: now, destination: path.remote, trafficClass: batch.slots[index].congestion,
+                    bytes: Array(batch.sealedDatagram(index))))
         }
         collect(at: now)
     }
@@ -182,7 +187,10 @@ package final class SimulatedDevice {
     /// Moves the outbox into the records.
     private func collect(at now: Instant) {
         for entry in outbox.entries {
-            record(Sent(time: now, destination: entry.path.remote, bytes: Array(outbox.bytes(of: entry))))
+            record(
+                Sent(
+                    time: now, destination: entry.path.remote, trafficClass: entry.trafficClass,
+                    bytes: Array(outbox.bytes(of: entry))))
         }
         if keepsRecords { events.append(contentsOf: outbox.events.map { (now, $0) }) }
         outbox.removeAll()
