@@ -90,6 +90,62 @@ struct LiveChangeTests {
         #expect(first.initiations.count == 2 && second.deliveredTags == [1, 2, 3])
     }
 
+    @Test("a preshared key of zeros is none")
+    func zeroPresharedKey() throws {
+        let key = PresharedKey(SecretKey(randomFrom: SeededRandom(seed: 1)))
+        let simulation = Simulation.pair(seed: 24, presharedKey: key)
+        let (first, second) = (simulation.devices[0], simulation.devices[1])
+        #expect(first.peer(second.publicKey)?.presharedKey != nil)
+        let zero = try PresharedKey(hexadecimal: String(repeating: "0", count: 64))
+        for (own, other) in [(first, second), (second, first)] {
+            own.setPeer(other.publicKey) { $0.presharedKey = zero }
+            #expect(own.peer(other.publicKey)?.presharedKey == nil)
+        }
+        simulation.send(from: 0, to: 1, tag: 1)
+        simulation.run(for: .seconds(1))
+        #expect(second.deliveredTags == [1])
+    }
+
+    @Test("a cookie outlives a restart of the interface, and goes with the private key it was given to")
+    func newPrivateKeyForgetsCookie() throws {
+        for changesKey in [false, true] {
+            let simulation = Simulation.pair(seed: 25, load: LoadDetector(rate: 1, capacity: 1))
+            let (first, second) = (simulation.devices[0], simulation.devices[1])
+            simulation.filter = { _, _ in false }
+            simulation.send(from: 0, to: 1)
+            let initiation = try #require(first.initiations.last).bytes
+            for _ in 0..<2 { second.receive([(first.address, initiation)], at: simulation.now) }
+            let reply = try #require(second.cookieReplies.last).bytes
+            first.receive([(second.address, reply)], at: simulation.now)
+            simulation.restart(first)
+            if changesKey {
+                var change = ConfigurationChange()
+                change.privateKey = .set(PrivateKey(SecretKey(randomFrom: SeededRandom(seed: 2))))
+                first.apply(change, at: simulation.now)
+            }
+            simulation.send(from: 0, to: 1)
+            let next = try #require(first.initiations.last).bytes
+            #expect(next != initiation)
+            #expect(next[132...].allSatisfy { $0 == 0 } == changesKey)
+        }
+    }
+
+    @Test("packets to a removed peer have no route, and a peer that comes after it inherits none")
+    func removedRoutes() throws {
+        let simulation = session()
+        let (first, second) = (simulation.devices[0], simulation.devices[1])
+        first.setPeer(second.publicKey, at: simulation.now) { $0.isRemoval = true }
+        first.clearRecords()
+        simulation.send(from: 0, to: 1)
+        #expect(first.drops[.noRoute] == 1)
+        let other = PrivateKey(SecretKey(randomFrom: SeededRandom(seed: 3))).publicKey
+        first.setPeer(other, at: simulation.now) { $0.endpoint = second.address }
+        #expect(first.peer(other)?.allowedIPs == [])
+        simulation.send(from: 0, to: 1)
+        #expect(first.drops[.noRoute] == 2)
+        #expect(first.sent.isEmpty)
+    }
+
     @Test("a removed peer is forgotten: its data is unknown and its initiations are refused")
     func removal() throws {
         let simulation = session()
