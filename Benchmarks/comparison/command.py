@@ -71,7 +71,8 @@ def progress(text):
 def main():
     options, implementations = arguments()
     # An end by signal clears away as an interrupt does.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(1))
     try:
         if os.geteuid() != 0:
             raise LabError("network namespaces need root")

@@ -4,6 +4,7 @@
 import base64
 import hashlib
 import json
+import math
 import statistics
 import subprocess
 import time
@@ -22,9 +23,9 @@ METRICS = {
     "udp1280": ("UDP flood of 1,280 bytes, delivered", "packets/s", False, 0),
     "udp1280_loss": ("  lost on the way", "%", True, 1),
     "ping_idle": ("ping, idle, median", "ms", True, 3),
-    "ping_idle_p99": ("ping, idle, 99th of 100", "ms", True, 3),
+    "ping_idle_p99": ("ping, idle, 99th percentile", "ms", True, 3),
     "ping_load": ("ping under full TCP, median", "ms", True, 3),
-    "ping_load_p99": ("ping under full TCP, 99th of 100", "ms", True, 3),
+    "ping_load_p99": ("ping under full TCP, 99th perc.", "ms", True, 3),
     "memory_idle": ("memory, idle", "MiB", True, 1),
     "memory_load": ("memory, after the load", "MiB", True, 1),
     "first_reply": ("start to first reply, both ends", "ms", True, 0),
@@ -91,7 +92,7 @@ def round_trips(lab, count, interval):
     times = sorted(float(line.split("time=")[1].split()[0]) for line in text.splitlines() if "time=" in line)
     if not times:
         raise LabError("no echo was answered")
-    return statistics.median(times), times[min(len(times) - 1, int(len(times) * 0.99))]
+    return statistics.median(times), times[math.ceil(0.99 * len(times)) - 1]
 
 
 def measure_ping(lab, seconds):
@@ -104,9 +105,12 @@ def measure_ping(lab, seconds):
     results["ping_load"], results["ping_load_p99"] = round_trips(lab, int(seconds * 60), "0.01")
     for child in (client, server):
         try:
-            child.wait(15)
+            status = child.wait(15)
         except subprocess.TimeoutExpired:
             child.terminate()
+            status = None
+        if status != 0:
+            raise LabError("iperf3, the load under the ping, failed")
     return results
 
 
