@@ -20,7 +20,7 @@ struct RekeyTests {
             let first = try await pair.left.daemon.latestHandshake()
             // 128 s of traffic.
             #expect(
-                try await pair.left.namespace.answers(to: 1280, from: pair.right.inner4, every: "0.1") == 1280
+                try await pair.left.namespace.answers(to: 1280, from: pair.right.inner4, every: 0.1) == 1280
             )
             let second = try await pair.left.daemon.latestHandshake()
             #expect(second >= first + 118 && second <= first + 128, "\(first), then \(second)")

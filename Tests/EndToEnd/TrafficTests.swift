@@ -28,16 +28,9 @@ struct TrafficTests {
             let pair = try await Pair(
                 lab, left: arrangement.left, right: arrangement.right, over: arrangement.family)
             #expect(try await pair.left.namespace.ping(pair.right.inner4))
-            // On a busy machine the other implementation may lose a packet: then it has two more tries. Ours has none.
-            let tries = arrangement.left == .tested && arrangement.right == .tested ? 1 : 3
             for (from, to) in pair.directions {
-                for address in [to.inner4, to.inner6] {
-                    var answered = 0
-                    for _ in 0..<tries where answered < 20 {
-                        answered = try await from.namespace.answers(to: 20, from: address)
-                    }
-                    #expect(answered == 20, "from \(from.namespace.name) to \(address)")
-                }
+                #expect(try await from.namespace.answers(to: 20, from: to.inner4) == 20)
+                #expect(try await from.namespace.answers(to: 20, from: to.inner6) == 20)
             }
             #expect(try await pair.left.daemon.latestHandshake() > 0)
             #expect(try await pair.right.daemon.latestHandshake() > 0)

@@ -53,20 +53,27 @@ struct Namespace: Sendable {
         ).succeeded
     }
 
-    /// Sends exactly `count` echo requests and returns the number of answers.
-    func answers(to count: Int, from address: String, every interval: String = "0.02", options: [String] = [])
+    /// Sends echo requests and returns how many of the first `count` were answered.
+    ///
+    /// The answers are told apart by their sequence numbers, while `ping` goes on to a deadline: without one it
+    /// waits for the last answer only twice the longest round trip, which on a busy machine loses an answer that
+    /// comes.
+    func answers(to count: Int, from address: String, every interval: Double = 0.02, options: [String] = [])
         async throws -> Int
     {
+        let deadline = Int((Double(count) * interval).rounded(.up)) + 4
         let output = try await Shell.run(
-            prefix + ["ping", "-n", "-q", "-c", "\(count)", "-i", interval, "-W", "3"] + options + [address],
-            atMost: .seconds(180))
-        for line in output.lines where line.contains(" received") {
-            let words = line.split(separator: " ")
-            guard let place = words.firstIndex(where: { $0.hasPrefix("received") }), place > 0 else {
-                continue
-            }
-            return Int(words[place - 1]) ?? 0
+            prefix + ["ping", "-n", "-c", "\(count)", "-i", "\(interval)", "-w", "\(deadline)"] + options
+                + [address],
+            atMost: .seconds(deadline + 20))
+        let numbers = output.lines.compactMap { line -> Int? in
+            guard line.contains(" bytes from "),
+                let field = line.split(separator: " ").first(where: {
+                    $0.hasPrefix("icmp_seq=")
+                })
+            else { return nil }
+            return Int(field.dropFirst("icmp_seq=".count))
         }
-        return 0
+        return Set(numbers).intersection(1...count).count
     }
 }
