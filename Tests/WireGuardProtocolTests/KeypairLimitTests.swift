@@ -8,15 +8,6 @@ internal import WireGuardSimulation
 
 @Suite("Limits of a keypair")
 struct KeypairLimitTests {
-    /// A pair with a session that the first device started.
-    private func session() -> Simulation {
-        let simulation = Simulation.pair(seed: 41)
-        simulation.send(from: 0, to: 1, tag: 1)
-        simulation.run(for: .seconds(1))
-        for device in simulation.devices { device.clearRecords() }
-        return simulation
-    }
-
     /// Sets the counter that the next packet of a device's only peer gets.
     private func setSendCounter(_ counter: UInt64, of device: SimulatedDevice, in simulation: Simulation) {
         device.withDevice(at: simulation.now) { device, _ in
@@ -31,7 +22,7 @@ struct KeypairLimitTests {
 
     @Test("after 2^60 messages either side asks for a new keypair", arguments: [0, 1])
     func rekeyAfterMessages(sender: Int) {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 41)
         let device = simulation.devices[sender]
         simulation.run(for: .seconds(10))
         setSendCounter((1 << 60) - 1, of: device, in: simulation)
@@ -44,7 +35,7 @@ struct KeypairLimitTests {
 
     @Test("at 2^64 - 2^13 - 1 nothing more leaves on a keypair, and the packet waits for the next one")
     func rejectAfterMessages() {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 41)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         simulation.run(for: .seconds(10))
         let limit = UInt64.max - 8192
@@ -63,7 +54,7 @@ struct KeypairLimitTests {
 
     @Test("a received counter at the limit is refused before any decryption")
     func receivedCounterAtLimit() throws {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 41)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         simulation.send(from: 0, to: 1, tag: 2)
         var bytes = try #require(first.sent.last).bytes
@@ -89,7 +80,7 @@ struct KeypairLimitTests {
 
     @Test("the previous keypair still opens packets that were on their way during a rekey")
     func previousKeypair() throws {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 41)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         simulation.filter = { _, _ in false }
         simulation.send(from: 0, to: 1, tag: 2)

@@ -85,6 +85,17 @@ package final class Simulation {
         return simulation
     }
 
+    /// A pair with a session: the first device sent a packet with the tag 1 at the start, a second ago.
+    ///
+    /// - Parameter keepsRecords: Whether the records of that packet and its handshake stay.
+    package static func session(seed: UInt64, keepsRecords: Bool = false) -> Simulation {
+        let simulation = pair(seed: seed)
+        simulation.send(from: 0, to: 1, tag: 1)
+        simulation.run(for: .seconds(1))
+        if !keepsRecords { for device in simulation.devices { device.clearRecords() } }
+        return simulation
+    }
+
     /// The address behind a device of `pair`.
     package static func innerAddress(of number: Int, isIPv6: Bool = false) -> IPAddress {
         isIPv6

@@ -10,18 +10,9 @@ struct AttackTests {
     /// A place on the network that belongs to nobody.
     private let elsewhere = SocketAddress(address: IPAddress(ipv4: 0xCB00_7109), port: 999)
 
-    /// A pair with a session that the first device started.
-    private func session(seed: UInt64 = 1) -> Simulation {
-        let simulation = Simulation.pair(seed: seed)
-        simulation.send(from: 0, to: 1, tag: 1)
-        simulation.run(for: .seconds(1))
-        for device in simulation.devices { device.clearRecords() }
-        return simulation
-    }
-
     @Test("forged, unknown and replayed data moves no endpoint and gets no answer; the next good packet does")
     func endpointIsNotMovedByForgery() throws {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 1)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         simulation.send(from: 0, to: 1, tag: 2)
         simulation.run(for: .milliseconds(100))
@@ -54,7 +45,7 @@ struct AttackTests {
 
     @Test("garbage of every size and type is dropped, counted and never answered", arguments: seeds)
     func garbage(seed: UInt64) {
-        let simulation = session(seed: seed)
+        let simulation = Simulation.session(seed: seed)
         let second = simulation.devices[1]
         let before = second.drops.total
         var injected: UInt64 = 0
@@ -224,7 +215,7 @@ struct AttackTests {
 
     @Test("a congestion mark of the outer path reaches the inner packet, or drops one that cannot carry it")
     func congestion() throws {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 1)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         for (inner, expected) in [(UInt8(0), nil), (1, 3), (2, 3), (3, 3)] as [(UInt8, UInt8?)] {
             let packet = InnerPacket.make(

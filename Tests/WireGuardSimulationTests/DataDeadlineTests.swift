@@ -7,18 +7,9 @@ internal import WireGuardSimulation
 
 @Suite("Deadlines that data and keepalives move")
 struct DataDeadlineTests {
-    /// A pair with a session that the first device started at time zero, and empty records.
-    private func session(seed: UInt64 = 1) -> Simulation {
-        let simulation = Simulation.pair(seed: seed)
-        simulation.send(from: 0, to: 1, tag: 1)
-        simulation.run(for: .seconds(1))
-        for device in simulation.devices { device.clearRecords() }
-        return simulation
-    }
-
     @Test("data that was sent restarts the interval of the persistent keepalive")
     func dataSentRestartsInterval() {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 1)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         simulation.run(until: seconds(20))
         first.setPeer(second.publicKey, at: simulation.now) { $0.persistentKeepalive = 5 }
@@ -30,7 +21,7 @@ struct DataDeadlineTests {
 
     @Test("a keepalive that came in restarts the interval of the persistent keepalive")
     func keepaliveReceivedRestartsInterval() {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 1)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         first.setPeer(second.publicKey, at: simulation.now) { $0.persistentKeepalive = 5 }
         simulation.run(until: seconds(8))
@@ -42,7 +33,7 @@ struct DataDeadlineTests {
 
     @Test("data that was sent takes the place of the keepalive that was due")
     func dataSentCancelsKeepalive() {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 1)
         let second = simulation.devices[1]
         simulation.run(until: seconds(20))
         second.clearRecords()
@@ -55,7 +46,7 @@ struct DataDeadlineTests {
 
     @Test("a keepalive answers all data since the last packet that was sent, 10 s after the first of it")
     func keepaliveAfterFirstData() {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 1)
         let second = simulation.devices[1]
         simulation.run(until: seconds(20))
         second.clearRecords()
@@ -71,7 +62,7 @@ struct DataDeadlineTests {
         // The same run twice: the first one tells when the peer is given up.
         var givenUp = seconds(200)
         for repetition in 0..<2 {
-            let simulation = session(seed: seed)
+            let simulation = Simulation.session(seed: seed)
             let (first, second) = (simulation.devices[0], simulation.devices[1])
             simulation.filter = { _, source in source.number == 1 }
             simulation.schedule(at: seconds(20)) { $0.send(from: 0, to: 1) }

@@ -7,15 +7,6 @@ internal import WireGuardSimulation
 
 @Suite("Deadlines that handshake messages move")
 struct HandshakeDeadlineTests {
-    /// A pair with a session that the first device started at time zero, and empty records.
-    private func session(seed: UInt64 = 1) -> Simulation {
-        let simulation = Simulation.pair(seed: seed)
-        simulation.send(from: 0, to: 1, tag: 1)
-        simulation.run(for: .seconds(1))
-        for device in simulation.devices { device.clearRecords() }
-        return simulation
-    }
-
     @Test(
         "each attempt restarts the persistent keepalive, which asks again 25 s after the last one",
         arguments: seeds)
@@ -36,7 +27,7 @@ struct HandshakeDeadlineTests {
 
     @Test("a received initiation and its response restart the responder's persistent keepalive")
     func responseRestartsPersistentKeepalive() {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 1)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         second.setPeer(first.publicKey, at: simulation.now) { $0.persistentKeepalive = 25 }
         #expect(second.keepalives.map(\.time) == [seconds(1)])
@@ -55,7 +46,7 @@ struct HandshakeDeadlineTests {
 
     @Test("an initiation that was sent takes the place of the keepalive that was due")
     func initiationCancelsKeepalive() {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 1)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         simulation.run(until: seconds(160))
         for device in simulation.devices { device.clearRecords() }
@@ -72,7 +63,7 @@ struct HandshakeDeadlineTests {
 
     @Test("a response answers the data before it: no keepalive on one side, no new handshake on the other")
     func responseAnswersData() {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 1)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         simulation.run(until: seconds(121))
         for device in simulation.devices { device.clearRecords() }
@@ -86,7 +77,7 @@ struct HandshakeDeadlineTests {
 
     @Test("an initiation answers data that was sent before: no own handshake 15 s after it")
     func initiationAnswersData() {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 1)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         simulation.filter = { datagram, source in source.number == 1 || datagram.bytes[0] == 1 }
         simulation.run(until: seconds(10))
@@ -104,7 +95,7 @@ struct HandshakeDeadlineTests {
         "receiving on a keypair of 165 s asks for a new one once, and leaves later attempts to the retries",
         arguments: seeds)
     func asksOnce(seed: UInt64) throws {
-        let simulation = session(seed: seed)
+        let simulation = Simulation.session(seed: seed)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         simulation.run(until: seconds(160))
         for device in simulation.devices { device.clearRecords() }
@@ -127,7 +118,7 @@ struct HandshakeDeadlineTests {
 
     @Test("a late packet on the previous keypair of 165 s is delivered and asks for nothing")
     func previousKeypairDoesNotAsk() throws {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 1)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         simulation.run(until: seconds(120))
         simulation.filter = { _, _ in false }

@@ -7,17 +7,9 @@ internal import WireGuardSimulation
 
 @Suite("Changes to a live device")
 struct LiveChangeTests {
-    /// A pair with a session that the first device started.
-    private func session() -> Simulation {
-        let simulation = Simulation.pair(seed: 21)
-        simulation.send(from: 0, to: 1, tag: 1)
-        simulation.run(for: .seconds(1))
-        return simulation
-    }
-
     @Test("keepalive, endpoint and allowed IPs change without touching session, counters or handshake time")
     func sessionSurvives() throws {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 21, keepsRecords: true)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         let before = try #require(first.peer(second.publicKey))
         let prefix = try IPPrefix("192.168.7.0/24")
@@ -38,7 +30,7 @@ struct LiveChangeTests {
 
     @Test("a new preshared key leaves the session alone and is used by the next handshake")
     func newPresharedKey() {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 21, keepsRecords: true)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         let key = PresharedKey(SecretKey(randomFrom: SeededRandom(seed: 1)))
         first.setPeer(second.publicKey, at: simulation.now) { $0.presharedKey = key }
@@ -57,7 +49,7 @@ struct LiveChangeTests {
 
     @Test("a peer with this device's own key is ignored, and becomes impossible when the key changes to it")
     func ownKey() throws {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 21, keepsRecords: true)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         first.setPeer(first.publicKey, at: simulation.now) { $0.persistentKeepalive = 1 }
         #expect(first.snapshot.peers.map(\.publicKey) == [second.publicKey])
@@ -70,7 +62,7 @@ struct LiveChangeTests {
 
     @Test("a new private key ends the sessions, and the same key again does not")
     func newPrivateKey() throws {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 21, keepsRecords: true)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         var same = ConfigurationChange()
         same.privateKey = .set(first.privateKey)
@@ -132,7 +124,7 @@ struct LiveChangeTests {
 
     @Test("packets to a removed peer have no route, and a peer that comes after it inherits none")
     func removedRoutes() throws {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 21, keepsRecords: true)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         first.setPeer(second.publicKey, at: simulation.now) { $0.isRemoval = true }
         first.clearRecords()
@@ -148,7 +140,7 @@ struct LiveChangeTests {
 
     @Test("a removed peer is forgotten: its data is unknown and its initiations are refused")
     func removal() throws {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 21, keepsRecords: true)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         second.setPeer(first.publicKey, at: simulation.now) { $0.isRemoval = true }
         #expect(second.snapshot.peers.isEmpty && second.nextDeadline == nil)

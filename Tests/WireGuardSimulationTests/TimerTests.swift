@@ -7,17 +7,9 @@ internal import WireGuardSimulation
 
 @Suite("Timers in virtual time")
 struct TimerTests {
-    /// A pair with a session that the first device started at time zero.
-    private func session(seed: UInt64 = 1) -> Simulation {
-        let simulation = Simulation.pair(seed: seed)
-        simulation.send(from: 0, to: 1, tag: 1)
-        simulation.run(for: .seconds(1))
-        return simulation
-    }
-
     @Test("one packet and a silent receiver: one keepalive after 10 s, then nothing for 100 s")
     func passiveKeepalive() throws {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 1, keepsRecords: true)
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         simulation.run(until: seconds(200))
         #expect(second.keepalives.count == 1)
@@ -30,7 +22,7 @@ struct TimerTests {
 
     @Test("an empty packet is never answered")
     func keepalivesAreNotAnswered() {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 1, keepsRecords: true)
         for device in simulation.devices { device.clearRecords() }
         simulation.devices[0].setPeer(simulation.devices[1].publicKey, at: simulation.now) {
             $0.persistentKeepalive = 25
@@ -44,7 +36,7 @@ struct TimerTests {
     @Test(
         "a new handshake is due 15 s after the first unanswered data packet, not the last", arguments: seeds)
     func newHandshakeAfterSilence(seed: UInt64) {
-        let simulation = session(seed: seed)
+        let simulation = Simulation.session(seed: seed, keepsRecords: true)
         let first = simulation.devices[0]
         simulation.run(until: seconds(20))
         first.clearRecords()
@@ -63,7 +55,7 @@ struct TimerTests {
             (0, 119.0, 0), (0, 121, 1), (0, 164, 1), (0, 179, 1), (0, 181, 1),
             (1, 119, 0), (1, 121, 0), (1, 164, 0), (1, 166, 1), (1, 179, 1),
         ] {
-            let simulation = session()
+            let simulation = Simulation.session(seed: 1, keepsRecords: true)
             let first = simulation.devices[0]
             simulation.run(until: seconds(time))
             for device in simulation.devices { device.clearRecords() }
@@ -77,7 +69,7 @@ struct TimerTests {
 
     @Test("nothing leaves on a keypair older than 180 s; the responder then starts itself")
     func rejectAfterTime() {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 1, keepsRecords: true)
         let second = simulation.devices[1]
         simulation.run(until: seconds(181))
         for device in simulation.devices { device.clearRecords() }
@@ -90,7 +82,7 @@ struct TimerTests {
 
     @Test("a packet that is on its way when its keypair turns 180 s old is dropped as expired")
     func arrivalAfterExpiry() {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 1, keepsRecords: true)
         simulation.network.delay = .seconds(2)
         simulation.run(until: seconds(179.5))
         simulation.devices[1].clearRecords()
@@ -102,7 +94,7 @@ struct TimerTests {
 
     @Test("after 30 idle minutes one packet costs one handshake and arrives")
     func afterIdleTime() {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 1, keepsRecords: true)
         simulation.run(until: seconds(1800))
         for device in simulation.devices { device.clearRecords() }
         simulation.send(from: 0, to: 1, tag: 3)
@@ -113,7 +105,7 @@ struct TimerTests {
 
     @Test("keys are erased 540 s after the last handshake, and no deadline is left")
     func keysAreErased() {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 1, keepsRecords: true)
         simulation.run(until: seconds(539))
         #expect(simulation.devices.allSatisfy { $0.nextDeadline != nil })
         simulation.run(until: seconds(541))
@@ -164,7 +156,7 @@ struct TimerTests {
 
     @Test("an interface that goes down forgets its keys and keeps quiet; up again, the peer is reached")
     func downAndUp() {
-        let simulation = session()
+        let simulation = Simulation.session(seed: 1, keepsRecords: true)
         let first = simulation.devices[0]
         first.withDevice(at: simulation.now) { device, outbox in
             device.setUp(false, at: simulation.now, into: &outbox)
