@@ -55,7 +55,9 @@ package struct PeerTimers: Sendable {
         if retransmitDeadline == due {
             retransmitDeadline = nil
             guard let start = attemptStart, now - start < ProtocolConstants.rekeyAttemptTime else {
-                return giveUp(at: now)
+                attemptStart = nil
+                keepaliveDeadline = nil
+                return .giveUpHandshake
             }
             return .retransmitHandshake
         }
@@ -70,14 +72,6 @@ package struct PeerTimers: Sendable {
         // Armed again at once: if no packet can leave now, there may be nothing else to arm it.
         persistentDeadline = persistentInterval.map { now + $0 }
         return .sendPersistentKeepalive
-    }
-
-    /// Ends the run of attempts; keys that may be left are erased in time.
-    private mutating func giveUp(at now: Instant) -> Expiry {
-        attemptStart = nil
-        keepaliveDeadline = nil
-        if eraseDeadline == nil { eraseDeadline = now + ProtocolConstants.zeroKeyMaterialTime }
-        return .giveUpHandshake
     }
 
     /// Stops everything, as when the interface goes down; the persistent interval stays set.
