@@ -30,9 +30,9 @@ METRICS = {
     "memory_load": ("memory, after the load", "MiB", True, 1),
     "first_reply": ("start to first reply, both ends", "ms", True, 0),
     "peers1000": ("1,000 peers configured", "s", True, 3),
-    "peers1000_memory": ("  memory then", "MiB", True, 1),
+    "peers1000_memory": ("  memory with 1,000 peers", "MiB", True, 1),
     "peers10000": ("10,000 peers configured", "s", True, 3),
-    "peers10000_memory": ("  memory then", "MiB", True, 1),
+    "peers10000_memory": ("  memory with 10,000 peers", "MiB", True, 1),
 }
 
 
