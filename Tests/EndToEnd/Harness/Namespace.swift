@@ -61,7 +61,8 @@ struct Namespace: Sendable {
     func answers(to count: Int, from address: String, every interval: Double = 0.02, options: [String] = [])
         async throws -> Int
     {
-        let deadline = Int((Double(count) * interval).rounded(.up)) + 4
+        // Twice the time that is asked for, since ping takes more than the interval for each.
+        let deadline = Int((2 * Double(count) * interval).rounded(.up)) + 4
         let output = try await Shell.run(
             prefix + ["ping", "-n", "-c", "\(count)", "-i", "\(interval)", "-w", "\(deadline)"] + options
                 + [address],
