@@ -26,7 +26,7 @@ PACKETS ?= 20000
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test unit end-to-end bench install uninstall check allocations instructions embedding sanitize coverage \
-	release packages-build packages-test packages-demo packages-gates \
+	release packages-build packages-agent packages-test packages-demo packages-gates \
 	packages-compare compare clean
 
 help: ## show this list
@@ -43,7 +43,7 @@ demo: packages-demo ## two daemons, two network namespaces, ping, iperf3 and fig
 
 test: unit end-to-end ## unit, simulation and end to end tests (as root: all of them)
 
-unit: packages-build ## the tests that need no privileges
+unit: packages-agent ## the tests that need no privileges
 	$(SWIFT) build --build-tests $(IMPORT_CHECK)
 	$(SWIFT) test --skip-build $(IMPORT_CHECK) --skip '^EndToEnd\.'
 
@@ -89,18 +89,21 @@ sanitize: packages-test ## the tests under the thread and address sanitizers
 	.ci/sanitize thread
 	.ci/sanitize address
 
-coverage: packages-build ## lines that the tests reach in the three protocol targets (at least 90 %)
+coverage: packages-agent ## lines that the tests reach in the three protocol targets (at least 90 %)
 	$(SWIFT) test --enable-code-coverage --scratch-path .build/coverage --skip '^EndToEnd\.'
 	.ci/coverage .build/coverage
 
-release: packages-build ## everything, optimised
+release: packages-agent ## everything, optimised
 	$(SWIFT) build -c release
+
+packages-agent:
+	@.ci/packages build agent
 
 packages-build:
 	@.ci/packages build
 
 packages-test:
-	@.ci/packages build test
+	@.ci/packages build agent test
 
 packages-demo:
 	@.ci/packages build demo

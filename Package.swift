@@ -19,6 +19,10 @@ let package = Package(
     products: [
         .library(name: "NexusGuard", targets: ["NexusGuard"]),
         .executable(name: "nexusguard-tun", targets: ["nexusguard-tun"]),
+        .library(name: "NexusGuardAgent", targets: ["NexusGuardAgent"]),
+        .executable(name: "nexusguard-agent", targets: ["nexusguard-agent"]),
+        .executable(name: "nexusguard", targets: ["nexusguard"]),
+        .executable(name: "nexusguard-control", targets: ["nexusguard-control"]),
     ],
     targets: [
         .systemLibrary(
@@ -38,6 +42,67 @@ let package = Package(
         .executableTarget(
             name: "nexusguard-tun", dependencies: ["NexusGuard", "CLinux"], exclude: ["nexusguard-tun.8"],
             swiftSettings: common),
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-gnutls-dev"])]),
+        .systemLibrary(
+            name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
+        .target(
+            name: "AgentCore", dependencies: ["CGnuTLS", "CSodium", "NexusGuard"], swiftSettings: common),
+        .target(
+            name: "AgentHTTP", dependencies: ["CCurl", "CGnuTLS", "CLinux", "CMicroHTTPD"],
+            swiftSettings: common),
+        .target(
+            name: "AgentStore", dependencies: ["AgentCore", "CLinux", "CSodium", "CSQLite", "NexusGuard"],
+            swiftSettings: common),
+        .target(
+            name: "AgentHost", dependencies: ["AgentCore", "CLinux", "NexusGuard"], swiftSettings: common),
+        .target(
+            name: "NexusGuardAgent",
+            dependencies: [
+                "AgentCore", "AgentHTTP", "AgentHost", "AgentStore", "CLinux", "CSodium", "NexusGuard",
+            ],
+            swiftSettings: common),
+        .target(
+            name: "NexusGuardControl",
+            dependencies: [
+                "AgentCore", "AgentHTTP", "AgentHost", "CLinux", "CSodium", "CSQLite", "NexusGuard",
+            ],
+            swiftSettings: common),
+        .executableTarget(
+            name: "nexusguard-agent", dependencies: ["CLinux", "NexusGuardAgent"], swiftSettings: common),
+        .executableTarget(
+            name: "nexusguard", dependencies: ["AgentHTTP", "CLinux", "NexusGuardAgent"],
+            swiftSettings: common),
+        .executableTarget(
+            name: "nexusguard-control", dependencies: ["CLinux", "NexusGuardControl"],
+            swiftSettings: common),
+        .testTarget(
+            name: "AgentCoreTests", dependencies: ["AgentCore", "CSodium", "NexusGuard"],
+            swiftSettings: common),
+        .testTarget(name: "AgentHTTPTests", dependencies: ["AgentHTTP", "CLinux"], swiftSettings: common),
+        .testTarget(
+            name: "AgentStoreTests", dependencies: ["AgentCore", "AgentStore", "CLinux", "NexusGuard"],
+            swiftSettings: common),
+        .testTarget(
+            name: "AgentHostTests", dependencies: ["AgentCore", "AgentHost", "CLinux", "NexusGuard"],
+            swiftSettings: common),
+        .testTarget(
+            name: "NexusGuardAgentTests",
+            dependencies: [
+                "AgentCore", "AgentHTTP", "AgentHost", "AgentStore", "CLinux", "NexusGuard",
+                "NexusGuardAgent", "nexusguard",
+            ],
+            swiftSettings: common),
+        .testTarget(
+            name: "NexusGuardControlTests",
+            dependencies: ["AgentCore", "AgentHTTP", "CLinux", "NexusGuard", "NexusGuardControl"],
+            swiftSettings: common),
+        .testTarget(
+            name: "AgentEndToEnd", dependencies: ["CLinux"], exclude: ["Scripts"], swiftSettings: common),
         .testTarget(
             name: "WireGuardCryptoTests", dependencies: ["WireGuardCrypto"], swiftSettings: common),
         .target(

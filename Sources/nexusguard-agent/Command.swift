@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+
+@main
+struct Command {
+    static func main() {}
+}
