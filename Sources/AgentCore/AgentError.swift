@@ -16,6 +16,8 @@ public enum AgentError: Error, Hashable, Sendable, CustomStringConvertible {
     case tunnelInitFailed(String)
     /// The store failed with this error number.
     case secretStore(Int32)
+    /// A file or directory of the store must not be used; the text says why and what helps.
+    case storeUnusable(path: String, reason: String)
     /// The server refuses the credentials.
     case unauthorized
     /// The server asks to come back later.
@@ -47,6 +49,7 @@ public enum AgentError: Error, Hashable, Sendable, CustomStringConvertible {
         case .configInvalid: "config-invalid"
         case .tunnelInitFailed: "tunnel-failed"
         case .secretStore: "secret-store"
+        case .storeUnusable: "store-unusable"
         case .unauthorized: "unauthorized"
         case .rateLimited: "rate-limited"
         case .serverRejected: "server-rejected"
@@ -70,6 +73,7 @@ public enum AgentError: Error, Hashable, Sendable, CustomStringConvertible {
         case .configInvalid(let field, let reason): "\(field): \(reason)"
         case .tunnelInitFailed(let reason): "the tunnel cannot be brought up: \(reason)"
         case .secretStore(let number): "the store cannot be used (error number \(number))"
+        case .storeUnusable(let path, let reason): "\(path): \(reason)"
         case .unauthorized: "the server refuses the credentials"
         case .rateLimited(let delay?): "the server asks to wait \(delay.components.seconds) s"
         case .rateLimited(nil): "the server asks to wait"
