@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+
+/// A shell that completion scripts exist for.
+enum CompletionShell: String, CaseIterable {
+    /// GNU bash.
+    case bash
+    /// Z shell.
+    case zsh
+    /// fish.
+    case fish
+
+    /// The script for a table of commands.
+    func script(for root: CommandSpecification) -> String {
+        switch self {
+        case .bash: BashCompletion.script(for: root)
+        case .zsh: ZshCompletion.script(for: root)
+        case .fish: FishCompletion.script(for: root)
+        }
+    }
+}
