@@ -9,6 +9,12 @@ import subprocess
 import tempfile
 import time
 
+# What keeps large packets whole on the cable. Without them each datagram crosses it alone, as on many real ones.
+OFFLOADS = ["tso", "gso", "gro", "tx-udp-segmentation"]
+
+# The signals that end the program.
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 class LabError(Exception):
     """What went wrong, in one sentence."""
@@ -16,9 +22,12 @@ class LabError(Exception):
 
 def run(arguments, check=True, timeout=60, **options):
     """Runs a command and gives its standard output."""
-    result = subprocess.run(arguments, capture_output=True, text=True, timeout=timeout, **options)
+    try:
+        result = subprocess.run(arguments, capture_output=True, text=True, timeout=timeout, **options)
+    except subprocess.TimeoutExpired as error:
+        raise LabError(f"{' '.join(arguments)}: no end within {timeout} s") from error
     if check and result.returncode != 0:
-        raise LabError(f"{' '.join(arguments)}: {result.stderr.strip() or result.stdout.strip()}")
+        raise LabError(f"{' '.join(arguments)}: {(result.stderr.strip() or result.stdout.strip())[-200:]}")
     return result.stdout
 
 
@@ -30,7 +39,7 @@ class End:
         self.namespace = f"{lab.prefix}{side}"
         self.interface = f"{lab.prefix}{side}"
         self.outer, self.inner = f"192.0.2.{number}", f"10.0.0.{number}"
-        self.process = None
+        self.process = self.log = self.public_key = None
 
     def words(self, *arguments):
         return ["ip", "netns", "exec", self.namespace, *arguments]
@@ -42,6 +51,7 @@ class End:
         return run(["ip", "-n", self.namespace, *line.split()])
 
     def spawn(self, *arguments):
+        """Starts a program that ends with the lab at the latest."""
         child = subprocess.Popen(self.words(*arguments), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.lab.children.append(child)
         return child
@@ -49,38 +59,42 @@ class End:
     def start(self, command):
         """Starts the daemon in the foreground and waits until wg can reach it."""
         environment = dict(os.environ, LOG_LEVEL="error", WG_PROCESS_FOREGROUND="1", NEXUSGUARD_STATE_DIRECTORY="")
-        # `exec` keeps the process id that of the daemon.
-        self.process = subprocess.Popen(
-            self.words("sh", "-c", f"exec {command} {self.interface}"), env=environment,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        # A file and not a pipe: who reports every forged message must not stop at a full one.
+        self.log = os.path.join(self.lab.folder, f"log{self.number}")
+        with open(self.log, "w") as log:
+            # `exec` keeps the process id that of the daemon.
+            self.process = subprocess.Popen(
+                self.words("sh", "-c", f"exec {command} {self.interface}"), env=environment,
+                stdout=subprocess.DEVNULL, stderr=log)
         limit = time.monotonic() + 10
         while time.monotonic() < limit:
-            if self.process.poll() is not None:
-                raise LabError(f"{command} ended: {self.process.stderr.read().strip()[-200:]}")
+            self.check()
             if subprocess.run(self.words("wg", "show", self.interface), capture_output=True).returncode == 0:
                 return
             time.sleep(0.005)
-        raise LabError(f"{command} made no interface within 10 s")
+        raise LabError("the daemon made no interface within 10 s")
+
+    def check(self):
+        """Throws the daemon's last words if it has ended."""
+        if self.process.poll() is not None:
+            with open(self.log, errors="replace") as log:
+                words = " ".join(log.read().split())[-200:]
+            raise LabError(f"the daemon ended with status {self.process.returncode}: {words}")
 
     def stop(self):
-        if self.process is None:
-            return
-        self.process.terminate()
-        try:
-            self.process.wait(5)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.process.stderr.close()
-        self.process = None
+        if self.process is not None:
+            end(self.process)
+            self.process = None
 
     def processor_seconds(self):
         """What the daemon has used of the processors, user and system."""
+        self.check()
         with open(f"/proc/{self.process.pid}/stat") as file:
             fields = file.read().rsplit(") ", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def resident_mebibytes(self):
+        self.check()
         with open(f"/proc/{self.process.pid}/status") as file:
             for line in file:
                 if line.startswith("VmRSS:"):
@@ -113,59 +127,85 @@ class Lab:
 
     def build(self):
         self.folder = tempfile.mkdtemp(prefix="compare-")
-        for end in (self.left, self.right):
-            run(["ip", "netns", "add", end.namespace])
-            end.ip("link set lo up")
         left, right = self.left, self.right
+        for side in (left, right):
+            run(["ip", "netns", "add", side.namespace])
+            side.ip("link set lo up")
         left.ip(f"link add cable type veth peer name cable netns {right.namespace}")
-        for end in (left, right):
-            end.ip(f"addr add {end.outer}/24 dev cable")
-            end.ip("link set cable up")
+        for side in (left, right):
+            side.ip(f"addr add {side.outer}/24 dev cable")
+            side.ip("link set cable up")
             if not self.offload:
-                end.run("ethtool", "-K", "cable", "tso", "off", "gso", "off", "gro", "off")
+                side.run("ethtool", "-K", "cable", *(word for name in OFFLOADS for word in (name, "off")))
         keys = {}
-        for end in (left, right):
-            path = os.path.join(self.folder, str(end.number))
+        for side in (left, right):
+            keys[side] = os.path.join(self.folder, f"key{side.number}")
             secret = run(["wg", "genkey"])
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+            with open(os.open(keys[side], os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
                 file.write(secret)
-            keys[end] = (path, run(["wg", "pubkey"], input=secret).strip())
+            side.public_key = run(["wg", "pubkey"], input=secret).strip()
         begin = time.monotonic()
-        for end in (left, right):
-            end.start(self.command)
-        for end, other in ((left, right), (right, left)):
-            end.run(
-                "wg", "set", end.interface, "private-key", keys[end][0], "listen-port", "51820", "peer",
-                keys[other][1], "allowed-ips", f"{other.inner}/32", "endpoint", f"{other.outer}:51820")
-            end.ip(f"addr add {end.inner}/24 dev {end.interface}")
-            end.ip(f"link set {end.interface} up")
+        for side in (left, right):
+            side.start(self.command)
+        for side, other in ((left, right), (right, left)):
+            side.run(
+                "wg", "set", side.interface, "private-key", keys[side], "listen-port", "51820", "peer",
+                other.public_key, "allowed-ips", f"{other.inner}/32", "endpoint", f"{other.outer}:51820")
+            side.ip(f"addr add {side.inner}/24 dev {side.interface}")
+            side.ip(f"link set {side.interface} up")
         while subprocess.run(
                 left.words("ping", "-c1", "-W1", "-n", "-q", right.inner), capture_output=True).returncode != 0:
+            left.check()
+            right.check()
             if time.monotonic() > begin + 20:
-                raise LabError(f"{self.command}: no echo through the tunnel within 20 s")
+                raise LabError("no echo came through the tunnel within 20 s")
         self.first_reply_milliseconds = (time.monotonic() - begin) * 1000
 
+    def check(self):
+        """Throws if one of the daemons has ended."""
+        self.left.check()
+        self.right.check()
+
+    def reap(self):
+        """Ends every program that was spawned and still runs."""
+        while self.children:
+            child = self.children[-1]
+            end(child)
+            child.stdout.close()
+            self.children.pop()
+
     def clear(self):
-        for child in self.children:
-            if child.poll() is None:
-                child.send_signal(signal.SIGTERM)
-                try:
-                    child.wait(3)
-                except subprocess.TimeoutExpired:
-                    child.kill()
-                    child.wait()
-            if child.stdout:
-                child.stdout.close()
-        for end in (self.left, self.right):
-            end.stop()
-            subprocess.run(["ip", "netns", "del", end.namespace], capture_output=True)
-        if self.folder:
-            shutil.rmtree(self.folder, ignore_errors=True)
+        # A second interrupt would leave the rest behind.
+        held = {number: signal.signal(number, signal.SIG_IGN) for number in ENDING}
+        try:
+            self.reap()
+            for side in (self.left, self.right):
+                side.stop()
+                subprocess.run(["ip", "netns", "del", side.namespace], capture_output=True)
+            if self.folder:
+                shutil.rmtree(self.folder, ignore_errors=True)
+        finally:
+            for number, handler in held.items():
+                signal.signal(number, handler)
+
+
+def end(process):
+    """Asks a process to end, and makes it after 3 s."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(3)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def split_command(text):
     """Checks that the program of a command line exists, and gives its words."""
-    words = shlex.split(text)
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise LabError(f"'{text}': {error}") from error
     program = next((word for word in words if "=" not in word and word != "env"), "")
     if not shutil.which(program):
         raise LabError(f"there is no program '{program}'")
