@@ -3,7 +3,7 @@
 internal import NexusGuard
 
 /// How far two configurations differ, and so how much must be done to get from one to the other.
-public enum ConfigDifference: Int, Comparable, CaseIterable, Sendable {
+public enum ConfigDifference: Int, Comparable, CaseIterable, Hashable, Sendable {
     /// Nothing that concerns the tunnel or the forwards.
     case none
     /// The forwards, or what the server says their digest is.
