@@ -27,7 +27,7 @@ PACKETS ?= 20000
 .DEFAULT_GOAL := help
 .PHONY: help demo test unit end-to-end bench install uninstall check allocations instructions embedding sanitize coverage \
 	release packages-build packages-agent packages-test packages-demo packages-gates \
-	packages-compare compare clean
+	packages-compare compare compare-test clean
 
 help: ## show this list
 	@echo 'NexusGuard: userspace WireGuard in Swift'
@@ -41,7 +41,7 @@ demo: packages-demo ## two daemons, two network namespaces, ping, iperf3 and fig
 	@$(SWIFT) build $(STATIC)
 	@Tests/EndToEnd/Scripts/demo.sh .build/static/release/nexusguard-tun '$(PEER)'
 
-test: unit end-to-end ## unit, simulation and end to end tests (as root: all of them)
+test: unit compare-test end-to-end ## unit, simulation and end to end tests (as root: all of them)
 
 unit: packages-agent ## the tests that need no privileges
 	$(SWIFT) build --build-tests $(IMPORT_CHECK)
@@ -61,6 +61,9 @@ bench: packages-build ## the benchmark tool (ARGUMENTS="…" for its arguments)
 compare: packages-compare ## the daemon next to wireguard-go (COMPARE="…" for the arguments)
 	@$(SWIFT) build $(STATIC)
 	@Benchmarks/compare $(COMPARE)
+
+compare-test: packages-compare ## the tests of the comparison itself
+	python3 -B -m unittest discover -q -s Benchmarks/comparison/tests -t Benchmarks
 
 install: packages-build ## the daemon and its manual page below PREFIX (/usr/local)
 	$(SWIFT) build $(STATIC)
