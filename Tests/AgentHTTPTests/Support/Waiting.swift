@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+
+internal import AgentHTTP
+internal import Testing
+
+/// Waits until a condition holds; a minute without it is a failure of the test.
+func eventually(
+    _ what: String, sourceLocation: SourceLocation = #_sourceLocation,
+    _ condition: @Sendable () async throws -> Bool
+) async throws {
+    for _ in 0..<6000 {
+        if try await condition() { return }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+    Issue.record("\(what): not within a minute", sourceLocation: sourceLocation)
+}
+
+/// The error of an exchange; `nil` when there is an answer.
+func failure(of exchange: () async throws -> HTTPResponse) async -> HTTPError? {
+    do {
+        _ = try await exchange()
+        return nil
+    } catch {
+        return error as? HTTPError
+    }
+}
