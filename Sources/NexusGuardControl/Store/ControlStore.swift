@@ -73,4 +73,6 @@ package enum ForwardRefusal: Hashable, Sendable {
     case unknownDevice
     /// The port is forwarded already, for this device.
     case taken(deviceID: String)
+    /// The device has as many forwards as devices read.
+    case tooMany
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+package import AgentCore
 package import FoundationEssentials
 package import NexusGuard
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+package import AgentCore
 package import FoundationEssentials
 package import NexusGuard
 
@@ -42,7 +43,7 @@ package struct DeviceRecord: Sendable {
     /// The name that the operator gave the token.
     package let name: String?
     /// SHA-256 of token and hardware identifier: authenticates requests and encrypts answers.
-    package let provisioningKey: SecretBytes
+    package let provisioningKey: ProvisioningKey
     /// Its addresses inside the tunnel; none after it was revoked.
     package let addresses: [IPAddress]
     /// When it was provisioned.
@@ -58,7 +59,7 @@ package struct DeviceRecord: Sendable {
 
     /// Creates a record.
     package init(
-        id: String, hwid: String, tokenID: String, name: String?, provisioningKey: SecretBytes,
+        id: String, hwid: String, tokenID: String, name: String?, provisioningKey: ProvisioningKey,
         addresses: [IPAddress], createdAt: Date, revocation: (kind: Revocation, at: Date)? = nil,
         lastSeen: Date? = nil, report: Report? = nil, keys: [DeviceKeys]
     ) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+package import AgentCore
 package import FoundationEssentials
 
 /// A request for an identity, with what a new one is made of.
@@ -25,7 +26,7 @@ package struct Enrolment: Sendable {
     /// The hardware identifier.
     package let hwid: String
     /// SHA-256 of token and hardware identifier.
-    package let provisioningKey: SecretBytes
+    package let provisioningKey: ProvisioningKey
     /// The identifier of a new device.
     package let deviceID: String
     /// The keys of a new device.
@@ -37,7 +38,8 @@ package struct Enrolment: Sendable {
 
     /// Creates a request.
     package init(
-        tokenID: String, tokenDigest: [UInt8], hwid: String, provisioningKey: SecretBytes, deviceID: String,
+        tokenID: String, tokenDigest: [UInt8], hwid: String, provisioningKey: ProvisioningKey,
+        deviceID: String,
         keys: DeviceKeys, pools: [AddressPool], at: Date
     ) {
         self.tokenID = tokenID

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import AgentCore
 internal import CSQLite
 internal import Glibc
 

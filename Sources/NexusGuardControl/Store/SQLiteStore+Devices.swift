@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import AgentCore
 package import FoundationEssentials
 internal import NexusGuard
 
@@ -94,7 +95,7 @@ extension SQLiteStore {
     private static func device(
         _ row: borrowing SQLiteRow, keys: [DeviceKeys], path: String
     ) throws(StoreError) -> DeviceRecord {
-        guard let provisioningKey = row.secret(4), provisioningKey.byteCount == 32,
+        guard let provisioningKey = row.secret(4)?.withBytes({ try? ProvisioningKey(rawRepresentation: $0) }),
             let createdAt = row.time(7)
         else { throw .damaged(path: path) }
         var addresses: [IPAddress] = []

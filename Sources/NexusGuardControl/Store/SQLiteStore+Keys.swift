@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+package import AgentCore
 package import FoundationEssentials
 
 extension SQLiteStore {
@@ -73,7 +74,7 @@ extension SQLiteStore {
     }
 
     static func keys(_ row: borrowing SQLiteRow, path: String) throws(StoreError) -> DeviceKeys {
-        guard let privateKey = row.secret(2), privateKey.byteCount == 32, let createdAt = row.time(4) else {
+        guard let privateKey = row.secret(2), privateKey.count == 32, let createdAt = row.time(4) else {
             throw .damaged(path: path)
         }
         return DeviceKeys(

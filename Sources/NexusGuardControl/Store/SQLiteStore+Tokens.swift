@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-internal import CSodium
+internal import AgentCore
 package import FoundationEssentials
 internal import NexusGuard
 
@@ -36,7 +36,7 @@ extension SQLiteStore {
             let found = try connection.first("\(Self.tokenColumns) WHERE id = ?", .text(enrolment.tokenID)) {
                 (row: borrowing SQLiteRow) throws(StoreError) in try Self.token(row, path: path)
             }
-            guard let token = found, Self.areEqual(token.digest, enrolment.tokenDigest) else {
+            guard let token = found, CryptoManager.areEqual(token.digest, enrolment.tokenDigest) else {
                 return .refused
             }
             switch token.state(at: enrolment.at) {
@@ -79,7 +79,7 @@ extension SQLiteStore {
             INSERT INTO devices(id, hwid, token_id, provisioning_key, ipv4, ipv6, created_at)
             VALUES(?, ?, ?, ?, ?, ?, ?)
             """, .text(enrolment.deviceID), .text(enrolment.hwid), .text(enrolment.tokenID),
-            .secret(enrolment.provisioningKey),
+            .secret(enrolment.provisioningKey.withBytes { SecretBytes(copying: $0) }),
             .text(addresses.first { !$0.isIPv6 }?.description),
             .text(addresses.first { $0.isIPv6 }?.description), .time(enrolment.at))
         // The first generation counts as delivered: an answer that is cut is asked for again.
@@ -104,10 +104,5 @@ extension SQLiteStore {
         return TokenRecord(
             id: row.text(0), digest: row.bytes(1), name: row.optionalText(2), createdAt: createdAt,
             expiresAt: row.time(4), revokedAt: row.time(5), deviceID: row.optionalText(6))
-    }
-
-    /// Compares in constant time.
-    private static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-        left.count == right.count && sodium_memcmp(left, right, left.count) == 0
     }
 }

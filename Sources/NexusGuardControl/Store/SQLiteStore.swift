@@ -63,7 +63,7 @@ package actor SQLiteStore: ControlStore {
             let kept = try connection.first(
                 "SELECT value FROM settings WHERE name = 'server_private_key'"
             ) { $0.secret(0) }
-            guard let kept, let kept, kept.byteCount == 32 else { throw .damaged(path: connection.path) }
+            guard let kept, let kept, kept.count == 32 else { throw .damaged(path: connection.path) }
             return kept
         }
     }
@@ -108,6 +108,10 @@ package actor SQLiteStore: ControlStore {
                 .text(forward.transportProtocol.rawValue), .integer(Int64(forward.publicPort))
             ) { $0.text(0) }
             if let holder { return .taken(deviceID: holder) }
+            let count = try connection.first(
+                "SELECT count(*) FROM forwards WHERE device_id = ?", .text(record.deviceID)
+            ) { $0.integer(0) }
+            guard (count ?? 0) < PortForward.largestCount else { return .tooMany }
             try connection.run(
                 """
                 INSERT INTO forwards(device_id, protocol, public_port, target_address, target_port, created_at)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import AgentCore
 internal import FoundationEssentials
 
 /// A value that a statement is given.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import CLinux
+import AgentCore
 import Foundation
 import NexusGuard
 import NexusGuardControl

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import AgentCore
 import Foundation
 import NexusGuard
 import NexusGuardControl
@@ -32,10 +33,9 @@ enum Samples {
         Array((id + String(repeating: "-", count: 32)).utf8.prefix(32))
     }
 
-    /// A made-up provisioning key that differs for each token and hardware identifier.
-    static func provisioningKey(token: String, hwid: String) -> SecretBytes {
-        let bytes = Array((token + hwid + String(repeating: "-", count: 32)).utf8.prefix(32))
-        return SecretBytes(copying: bytes.span.bytes)
+    /// The provisioning key of a made-up token.
+    static func provisioningKey(token: String, hwid: String) -> ProvisioningKey {
+        CryptoManager.deriveKey(token: token, hwid: hwid)
     }
 
     /// A request for an identity.
