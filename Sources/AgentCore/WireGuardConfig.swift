@@ -4,8 +4,8 @@ public import NexusGuard
 
 /// What the control server gives a device: its identity and its tunnel.
 ///
-/// The values are checked: whoever holds one can bring it up. Keys show nothing when printed.
-public struct WireGuardConfig: Sendable {
+/// The values are checked: whoever holds one can bring it up. Printing shows neither keys nor the whole device.
+public struct WireGuardConfig: Sendable, CustomStringConvertible, CustomReflectable {
     /// The keepalive interval when the server names none, in seconds.
     public static let defaultKeepalive: UInt16 = 25
 
@@ -64,4 +64,12 @@ public struct WireGuardConfig: Sendable {
         self.forwards = forwards
         self.adminURL = adminURL
     }
+
+    /// Says which device this is for, masked, and where the server is.
+    public var description: String {
+        "WireGuardConfig(device: \(DeviceIDMask.mask(deviceID)), endpoint: \(endpoint))"
+    }
+
+    /// Shows nothing.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -9,17 +9,19 @@ internal import NexusGuard
 public enum WireGuardConfigCodec {
     /// The most bytes of `config_hash` and `forwards_hash`.
     public static let longestHash = 256
+    /// The most bytes of a document; what a server can send in 64 KiB is never longer when it is written.
+    public static let largestDocument = 262_144
     /// The most bytes of an endpoint.
     private static let longestEndpoint = 320
 
     /// Reads a configuration.
     ///
     /// - Parameters:
-    ///   - json: The document, at most 64 KiB.
+    ///   - json: The document, at most `largestDocument` bytes.
     ///   - requiresStatus: Whether the field `status` must be there, as in a heartbeat response.
     /// - Throws: `AgentError.configInvalid` that names the field, and never shows a value that may be secret.
     public static func parse(_ json: [UInt8], requiresStatus: Bool) throws(AgentError) -> WireGuardConfig {
-        try parse(JSONFields(parsing: json), requiresStatus: requiresStatus)
+        try parse(JSONFields(parsing: json, limit: largestDocument), requiresStatus: requiresStatus)
     }
 
     /// Writes a configuration, with the keys in it.
