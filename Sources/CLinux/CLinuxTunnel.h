@@ -46,6 +46,7 @@ static const uint16_t linux_iff_up = 0x0001;
 // From <linux/netlink.h> and <linux/rtnetlink.h>.
 static const int linux_af_netlink = 16;
 static const int linux_netlink_socket_type = SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC;
+static const int linux_netlink_blocking_socket_type = SOCK_RAW | SOCK_CLOEXEC;
 static const int linux_netlink_route = 0;
 static const uint32_t linux_rtmgrp_link = 1;
 static const uint16_t linux_nlmsg_error = 2;
