@@ -26,6 +26,12 @@ public enum WireGuardConfigExport {
         /// The memory in KiB.
         package var memory: Int
 
+        /// Creates a cost.
+        package init(operations: Int, memory: Int) {
+            self.operations = operations
+            self.memory = memory
+        }
+
         /// Three passes over 64 MiB.
         package static let standard = Cost(operations: 3, memory: 65_536)
         /// What a text from outside can ask for.

@@ -72,7 +72,8 @@ public struct WireGuardConfigImport: Sendable {
         do {
             file = try ConfigurationFile(parsing: text.span.bytes)
         } catch {
-            throw .configInvalid(field: "line \(error.line): \(error.key)", reason: error.reason)
+            throw .configInvalid(
+                field: "line \(error.line): \(error.key)", reason: withoutSecret(error.reason))
         }
         guard let peer = file.tunnel.peers.first else {
             throw .configInvalid(field: "[Peer]", reason: "is missing")
@@ -95,6 +96,18 @@ public struct WireGuardConfigImport: Sendable {
             guard case .configInvalid(let field, let reason) = error else { throw error }
             throw .configInvalid(field: nameInFile(field), reason: reason)
         }
+    }
+
+    /// The reason with the value that it quotes only if a token could not stand there.
+    ///
+    /// The engine's parser keeps keys out of its errors; a token may be shorter than a key.
+    private static func withoutSecret(_ reason: String) -> String {
+        guard let first = reason.firstIndex(of: "'"), let last = reason.lastIndex(of: "'"), first < last
+        else {
+            return reason
+        }
+        let value = ShownText.value(reason[reason.index(after: first)..<last])
+        return reason[..<first] + value + reason[reason.index(after: last)...]
     }
 
     /// The name that a `wg-quick` file has for a field of the JSON form.
