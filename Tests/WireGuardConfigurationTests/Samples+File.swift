@@ -7,9 +7,12 @@ import WireGuardProtocol
 
 extension Samples {
     /// The error of a configuration file that is refused, or `nil` if it is accepted.
-    static func fileError(_ text: String) -> ConfigurationFileError? {
+    static func fileError(_ text: String) -> ConfigurationFileError? { fileError(Array(text.utf8)) }
+
+    /// The error that the bytes of a file give.
+    static func fileError(_ bytes: [UInt8]) -> ConfigurationFileError? {
         do {
-            _ = try ConfigurationFile(parsing: text)
+            _ = try ConfigurationFile(parsing: bytes.span.bytes)
             return nil
         } catch {
             return error

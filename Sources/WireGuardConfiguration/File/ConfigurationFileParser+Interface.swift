@@ -23,10 +23,10 @@ extension ConfigurationFileParser {
         // 68 is the least that IPv4 asks of a link (RFC 791).
         case .mtu: interface.mtu = Int(try number(key, value, in: 68...65535))
         case .table: interface.table = try table(value)
-        case .preUp: interface.preUp.append(value.string)
-        case .postUp: interface.postUp.append(value.string)
-        case .preDown: interface.preDown.append(value.string)
-        case .postDown: interface.postDown.append(value.string)
+        case .preUp: interface.preUp.append(try text(key, value))
+        case .postUp: interface.postUp.append(try text(key, value))
+        case .preDown: interface.preDown.append(try text(key, value))
+        case .postDown: interface.postDown.append(try text(key, value))
         case .saveConfig:
             let isTrue = value.isEqual(ignoringCase: "true")
             guard isTrue || value.isEqual(ignoringCase: "false") else {
@@ -59,11 +59,18 @@ extension ConfigurationFileParser {
             if let address = IPAddress(bytes: item) {
                 interface.nameServers.append(address)
             } else if Self.isDomain(item) {
-                interface.searchDomains.append(item.string)
+                interface.searchDomains.append(try text(.dns, item))
             } else {
                 throw error("DNS", "\(QuotedText.value(item)) is neither an IP address nor a domain")
             }
         }
+    }
+
+    /// The text of a value, which must be UTF-8: a command or domain that was repaired would be another one.
+    private func text(_ key: ConfigurationFileKey, _ value: RawSpan) throws(ConfigurationFileError) -> String
+    {
+        guard let text = value.validString else { throw error(key.rawValue, "is not text in UTF-8") }
+        return text
     }
 
     /// Reads a mark on outgoing datagrams: `off`, decimal, or hexadecimal behind `0x`.

@@ -108,4 +108,9 @@ extension RawSpan {
     var string: String {
         unsafe withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
+
+    /// The bytes as text, if they are valid UTF-8.
+    var validString: String? {
+        unsafe withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
+    }
 }

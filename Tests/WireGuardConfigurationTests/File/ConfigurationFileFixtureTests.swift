@@ -34,13 +34,14 @@ struct ConfigurationFileFixtureTests {
         "every bad file is refused with its line, key and reason, without a secret",
         arguments: Fixtures.configurations("bad"))
     func bad(name: String) throws {
-        let text = try Fixtures.text("configuration/bad/\(name)")
+        let bytes = try Fixtures.bytes("configuration/bad/\(name)")
+        let text = String(decoding: bytes, as: UTF8.self)
         let first = try #require(text.split(separator: "\n").first)
         let parts = first.dropFirst("# line ".count).split(separator: ":", maxSplits: 2).map {
             $0.drop { $0 == " " }
         }
         try #require(parts.count == 3)
-        let error = try #require(Samples.fileError(text), "\(name) is accepted")
+        let error = try #require(Samples.fileError(bytes), "\(name) is accepted")
         #expect(error.line == Int(parts[0]), "\(error)")
         #expect(error.key == String(parts[1]), "\(error)")
         #expect(error.reason.contains(parts[2]), "\(error)")
