@@ -21,11 +21,14 @@ PEER ?= nexusguard-tun
 ARGUMENTS ?=
 # Arguments of the comparison of daemons under `make compare`.
 COMPARE ?=
+# Seconds for each fuzzer under `make fuzz`, and which of them; none runs all.
+SECONDS ?= 20
+FUZZERS ?=
 # Packets of the shorter of the two runs that `make allocations` compares.
 PACKETS ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit end-to-end bench install uninstall check allocations instructions embedding sanitize coverage \
+.PHONY: help demo test unit end-to-end bench install uninstall check allocations instructions embedding fuzz sanitize coverage \
 	release packages-build packages-agent packages-test packages-demo packages-gates \
 	packages-compare compare compare-test clean
 
@@ -87,6 +90,9 @@ instructions: packages-gates ## instructions for each packet against Benchmarks/
 
 embedding: packages-build ## an outside package builds against the library product
 	$(SWIFT) build --package-path Tests/Embedding
+
+fuzz: packages-agent ## the fuzzers, 20 s each (SECONDS=…, FUZZERS="AEAD …" for some of them)
+	.ci/fuzz $(SECONDS) $(FUZZERS)
 
 sanitize: packages-test ## the tests under the thread and address sanitizers
 	.ci/sanitize thread

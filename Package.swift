@@ -103,8 +103,12 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "AgentEndToEnd", dependencies: ["CLinux"], exclude: ["Scripts"], swiftSettings: common),
+        .target(
+            name: "AEADComparison", dependencies: ["WireGuardCrypto"], path: "Tests/AEADComparison",
+            swiftSettings: common),
         .testTarget(
-            name: "WireGuardCryptoTests", dependencies: ["WireGuardCrypto"], swiftSettings: common),
+            name: "WireGuardCryptoTests", dependencies: ["AEADComparison", "WireGuardCrypto"],
+            swiftSettings: common),
         .target(
             name: "WireGuardSimulation", dependencies: ["WireGuardCrypto", "WireGuardProtocol"],
             path: "Tests/WireGuardSimulation", swiftSettings: common),
@@ -129,6 +133,14 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "EndToEnd", dependencies: ["CLinux"], exclude: ["Scripts"], swiftSettings: common),
+        .target(
+            name: "FuzzChecks",
+            dependencies: [
+                "AEADComparison", "CLinux", "NexusGuard", "WireGuardConfiguration", "WireGuardCrypto",
+                "WireGuardProtocol", "WireGuardSimulation",
+            ],
+            path: "Fuzz/FuzzChecks", swiftSettings: common),
+        .testTarget(name: "RegressionTests", dependencies: ["FuzzChecks"], swiftSettings: common),
         .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
         .executableTarget(
             name: "nexusguard-bench",
@@ -140,3 +152,18 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// libFuzzer comes with the compiler's sanitizer, which ordinary builds do not ask for.
+if Context.environment["NEXUSGUARD_FUZZ"] == "1" {
+    package.targets += [
+        .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),
+        .target(
+            name: "FuzzDriver", dependencies: ["CFuzzer", "FuzzChecks"], path: "Fuzz/FuzzDriver",
+            swiftSettings: common),
+    ]
+    package.targets += ["AEAD", "Datagram", "UAPI", "Configuration", "Offload"].map { name in
+        .executableTarget(
+            name: "Fuzz\(name)", dependencies: ["FuzzChecks", "FuzzDriver"], path: "Fuzz/Fuzz\(name)",
+            swiftSettings: common)
+    }
+}

@@ -1,28 +1,44 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-import WireGuardCrypto
+internal import Glibc
+package import WireGuardCrypto
 
 /// Packets at odd places of one block of memory, with the room that `PacketAEAD` may use and guards around it.
-final class VectorAEADSlab {
+package final class AEADSlab {
     /// One packet's secret, size and place.
-    struct Packet {
-        var key = 0
-        var counter: UInt64 = 0
-        var byteCount = 0
+    package struct Packet {
+        /// Which of the keys seals it.
+        package var key: Int
+        /// The counter of its nonce.
+        package var counter: UInt64
+        /// The number of its bytes, without the tag.
+        package var byteCount: Int
         /// The place of the first byte of content.
-        var offset = 0
+        package fileprivate(set) var offset = 0
+
+        /// Describes a packet, which gets its place in a slab.
+        package init(key: Int, counter: UInt64, byteCount: Int) {
+            self.key = key
+            self.counter = counter
+            self.byteCount = byteCount
+        }
     }
 
     /// The bytes before and behind each packet's room that nobody may touch.
-    static let guardByteCount = 64
+    private static let guardByteCount = 64
 
-    let packets: [Packet]
-    let start: UnsafeMutableRawPointer
-    let byteCount: Int
+    /// The packets, in the order of their places.
+    package let packets: [Packet]
+    /// The first byte of the block.
+    package let start: UnsafeMutableRawPointer
+    /// The size of the block.
+    package let byteCount: Int
+    /// By how much all packets were moved.
+    let shift: Int
 
     /// Lays out packets without contents; `shift` moves them all to other alignments.
-    init(_ packets: [Packet], shift: Int) {
+    package init(_ packets: [Packet], shift: Int) {
+        self.shift = shift
         var end = shift
         self.packets = packets.map { packet in
             var placed = packet
@@ -36,8 +52,9 @@ final class VectorAEADSlab {
     }
 
     /// A copy with the same contents at the same places.
-    init(copying other: VectorAEADSlab) {
+    package init(copying other: AEADSlab) {
         packets = other.packets
+        shift = other.shift
         byteCount = other.byteCount
         start = .allocate(byteCount: byteCount, alignment: 64)
         memcpy(start, other.start, byteCount)
@@ -48,7 +65,7 @@ final class VectorAEADSlab {
     }
 
     /// Fills the packets with random contents.
-    func fill(_ random: inout SeededGenerator) {
+    package func fill(_ random: inout some RandomNumberGenerator) {
         for packet in packets {
             var offset = packet.offset
             let end = offset + packet.byteCount
@@ -61,7 +78,7 @@ final class VectorAEADSlab {
     }
 
     /// Jobs that read here and write to `target`, which has the same packets.
-    func jobs(into target: VectorAEADSlab, keys: UnsafeRawPointer) -> [PacketAEADJob] {
+    private func jobs(into target: AEADSlab, keys: UnsafeRawPointer) -> [PacketAEADJob] {
         zip(packets, target.packets).map { packet, other in
             PacketAEADJob(
                 key: keys + 32 * packet.key, source: start + packet.offset,
@@ -71,14 +88,14 @@ final class VectorAEADSlab {
     }
 
     /// Seals in place.
-    func seal(_ implementation: AEADImplementation, keys: UnsafeRawPointer) {
+    package func seal(_ implementation: AEADImplementation, keys: UnsafeRawPointer) {
         var jobs = jobs(into: self, keys: keys)
         jobs.withUnsafeMutableBufferPointer { PacketAEAD.seal($0, using: implementation) }
     }
 
     /// Opens into `target` and says which packets were authentic.
-    func open(
-        _ implementation: AEADImplementation, into target: VectorAEADSlab, keys: UnsafeRawPointer
+    package func open(
+        _ implementation: AEADImplementation, into target: AEADSlab, keys: UnsafeRawPointer
     ) -> [Bool] {
         var jobs = jobs(into: target, keys: keys)
         jobs.withUnsafeMutableBufferPointer { PacketAEAD.open($0, using: implementation) }
@@ -86,7 +103,7 @@ final class VectorAEADSlab {
     }
 
     /// The packets whose contents, `extra` bytes behind them included, are not those of another slab.
-    func differences(from other: VectorAEADSlab, extra: Int) -> [Int] {
+    package func differences(from other: AEADSlab, extra: Int) -> [Int] {
         packets.indices.filter { index in
             let packet = packets[index]
             return memcmp(
@@ -96,7 +113,7 @@ final class VectorAEADSlab {
     }
 
     /// Whether nothing outside of the packets' rooms was written.
-    var guardsAreWhole: Bool {
+    package var guardsAreWhole: Bool {
         var place = 0
         for packet in packets {
             let room = packet.offset - PacketAEAD.headroom
