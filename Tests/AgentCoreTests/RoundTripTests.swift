@@ -68,6 +68,30 @@ struct RoundTripTests {
         expectEqual(read, config)
     }
 
+    @Test("a mutated document is refused or read the same again", arguments: 0..<6 as Range<UInt64>)
+    func mutated(_ seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let document = WireGuardConfigCodec.serialise(try Sample.random(&random))
+        let alphabet = Array("{}[]\",:/.%\\u0123456789abfE-tn \t\n".utf8) + [0x1B, 0xC3, 0xFF]
+        var taken = 0
+        for _ in 0..<2000 {
+            var bytes = document
+            let place = Int.random(in: 0..<bytes.count, using: &random)
+            if Bool.random(using: &random) {
+                bytes[place] = alphabet.randomElement(using: &random) ?? 0
+            } else {
+                bytes.replaceSubrange(place..<min(place + 3, bytes.count), with: [])
+            }
+            guard let config = try? WireGuardConfigCodec.parse(bytes, requiresStatus: false) else { continue }
+            taken += 1
+            let again = try WireGuardConfigCodec.parse(
+                WireGuardConfigCodec.serialise(config), requiresStatus: false)
+            #expect(again.difference(from: config) == .none, "seed \(seed)")
+            #expect(again.tunnelDigest == config.tunnelDigest, "seed \(seed)")
+        }
+        #expect(taken > 0)
+    }
+
     @Test("a heartbeat answer is read back, plain and sealed", arguments: 0..<20 as Range<UInt64>)
     func heartbeatResponse(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -116,6 +140,11 @@ struct RoundTripTests {
             let request = HeartbeatRequest(
                 deviceID: "d\"é", status: "connected", tunnelUp: date != nil, lastHandshake: date)
             #expect(try HeartbeatRequest(parsing: request.json()) == request)
+        }
+        let deprovision = DeprovisionRequest(deviceID: "d\"é")
+        #expect(try DeprovisionRequest(parsing: deprovision.json()) == deprovision)
+        #expect(throws: AgentError.configInvalid(field: "device_id", reason: "is missing")) {
+            try DeprovisionRequest(parsing: Array("{}".utf8))
         }
         let forwards = try Sample.config().forwards ?? []
         for hash in [nil, "h"] {

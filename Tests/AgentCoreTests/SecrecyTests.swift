@@ -94,6 +94,7 @@ struct SecrecyTests {
         let fields = try JSONValue(parsing: Sample.json())
         let values: [Any] = [
             config, response, request, provision, key, proof, fields,
+            DeprovisionRequest(deviceID: config.deviceID),
             config.tunnelConfiguration(firewallMark: 1),
         ]
         for value in values {

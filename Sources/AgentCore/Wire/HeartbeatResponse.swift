@@ -3,7 +3,7 @@
 /// What the control server answers to a heartbeat.
 public struct HeartbeatResponse: Sendable {
     /// The shortest and the longest interval that a server can ask for; others are brought inside.
-    public static let intervals: ClosedRange<Duration> = .seconds(5) ... .seconds(3600)
+    public static let intervals: ClosedRange<Duration> = .seconds(1) ... .seconds(3600)
 
     /// The device's configuration.
     public let config: WireGuardConfig
