@@ -50,10 +50,12 @@ public final class StreamWriter: Sendable {
     enum Taken: Equatable {
         /// So many bytes were copied, at least one.
         case bytes(Int)
-        /// Nothing is there now; the reader's `pause` was called and its `resume` will be.
+        /// Nothing is there now; `pause` was called, and `resume` will be.
         case nothing
         /// Nothing is there, and nothing will come.
         case end
+        /// The stream was given up, with or without something left.
+        case abandoned
     }
 
     /// Copies the oldest bytes to the reader, or pauses it until there are some.
@@ -65,11 +67,12 @@ public final class StreamWriter: Sendable {
         into buffer: UnsafeMutableRawBufferPointer, pause: () -> Void, resume: @escaping @Sendable () -> Void
     ) -> Taken {
         state.withLock { state in
-            state.hasProgressed = true
+            if state.isAbandoned { return .abandoned }
             if let lossMarker, state.lostCount > 0, state.sentOfFirst == 0 {
                 state.insertMarker(lossMarker(state.lostCount))
             }
             let count = state.copy(to: buffer)
+            state.waitingSince = state.byteCount > 0 ? .now : nil
             if count > 0 { return .bytes(count) }
             if state.isClosed { return .end }
             pause()
@@ -78,29 +81,24 @@ public final class StreamWriter: Sendable {
         }
     }
 
-    /// Queues the stream's ping, unless something waits already, which shows as well whether the client is there.
-    func sendPing() {
-        guard let ping, !ping.isEmpty else { return }
+    /// Queues the stream's ping when nothing was written for an interval.
+    ///
+    /// - Returns: The moment of the next ping, or how long the client has taken nothing of what waits.
+    func keepAlive(interval: Duration, at now: ContinuousClock.Instant) -> (
+        next: ContinuousClock.Instant?, stalled: Duration
+    ) {
         state.withLock { state in
-            guard !state.isClosed, state.byteCount == 0 else { return }
-            state.append(ping, limit: .max)
-            state.wake()
-        }
-    }
-
-    /// Whether bytes wait of which the client has taken none since the last call.
-    func isStalled() -> Bool {
-        state.withLock { state in
-            defer { state.hasProgressed = false }
-            return !state.hasProgressed && state.byteCount > 0
-        }
-    }
-
-    /// Whether something was written since the last call.
-    func wasWritten() -> Bool {
-        state.withLock { state in
-            defer { state.hasWrites = false }
-            return state.hasWrites
+            guard !state.isClosed || state.byteCount > 0 else { return (nil, .zero) }
+            let stalled = state.waitingSince?.duration(to: now) ?? .zero
+            if state.lastWrite.advanced(by: interval) <= now {
+                // What waits already shows as well whether the client is there.
+                if let ping, !ping.isEmpty, !state.isClosed, state.byteCount == 0 {
+                    state.append(ping, limit: .max)
+                    state.wake()
+                }
+                state.lastWrite = now
+            }
+            return (state.lastWrite.advanced(by: interval), stalled)
         }
     }
 
@@ -130,8 +128,9 @@ public final class StreamWriter: Sendable {
         var lostCount = 0
         var isClosed = false
         var isAbandoned = false
-        var hasProgressed = false
-        var hasWrites = false
+        var lastWrite = ContinuousClock.now
+        /// Since when bytes wait of which the client has taken none.
+        var waitingSince: ContinuousClock.Instant?
         var resume: (@Sendable () -> Void)?
 
         mutating func wake() {
@@ -139,7 +138,8 @@ public final class StreamWriter: Sendable {
         }
 
         mutating func append(_ bytes: [UInt8], limit: Int) {
-            hasWrites = true
+            lastWrite = .now
+            if waitingSince == nil { waitingSince = lastWrite }
             // A write that was sent in part must be finished, or the client could not find the next one's start.
             while byteCount + bytes.count > limit, dropOldest() {}
             queue.append(bytes)
@@ -199,6 +199,7 @@ public final class StreamWriter: Sendable {
             sentOfFirst = 0
             byteCount = 0
             lostCount = 0
+            waitingSince = nil
         }
     }
 }

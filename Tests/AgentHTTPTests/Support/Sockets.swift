@@ -31,9 +31,12 @@ enum Sockets {
     }
 
     /// Connects to a port of 127.0.0.1, or to a path; reads give up after a minute.
-    static func connect(port: UInt16 = 0, unixPath: String? = nil) throws -> Int32 {
+    ///
+    /// - Parameter host: The last byte of the address in 127.0.0.0/24 to connect from.
+    static func connect(port: UInt16 = 0, unixPath: String? = nil, from host: UInt32 = 0) throws -> Int32 {
         let descriptor = socket(unixPath == nil ? AF_INET : AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw Failure(call: "socket", number: errno) }
+        if host != 0 { withAddress(port: 0, host: host, unixPath: nil) { _ = bind(descriptor, $0, $1) } }
         let result = withAddress(port: port, unixPath: unixPath) { Glibc.connect(descriptor, $0, $1) }
         guard result == 0 else {
             let number = errno
@@ -72,15 +75,18 @@ enum Sockets {
     }
 
     /// Sends a request to a server, in its own bytes, and returns all that comes until the server closes.
-    static func exchange(port: UInt16 = 0, unixPath: String? = nil, _ text: String) throws -> String {
-        let descriptor = try connect(port: port, unixPath: unixPath)
+    static func exchange(
+        port: UInt16 = 0, unixPath: String? = nil, from host: UInt32 = 0, _ text: String
+    ) throws -> String {
+        let descriptor = try connect(port: port, unixPath: unixPath, from: host)
         defer { close(descriptor) }
         send(descriptor, text)
         return readAll(descriptor)
     }
 
     private static func withAddress<Result>(
-        port: UInt16, unixPath: String?, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+        port: UInt16, host: UInt32 = 1, unixPath: String?,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) -> Result {
         var storage = sockaddr_storage()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -93,7 +99,7 @@ enum Sockets {
                 var address = sockaddr_in()
                 address.sin_family = sa_family_t(AF_INET)
                 address.sin_port = port.bigEndian
-                address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+                address.sin_addr.s_addr = (0x7f00_0000 | host).bigEndian
                 bytes.storeBytes(of: address, as: sockaddr_in.self)
             }
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import AgentHTTP
+internal import Foundation
 internal import Testing
 
 /// Waits until a condition holds; a minute without it is a failure of the test.
@@ -23,4 +24,15 @@ func failure(of exchange: () async throws -> HTTPResponse) async -> HTTPError? {
     } catch {
         return error as? HTTPError
     }
+}
+
+/// Runs a function that blocks on a thread of its own: the threads that run tasks are few, and the server's
+/// handlers need them.
+func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    let result = await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+            continuation.resume(returning: Swift.Result { try body() })
+        }
+    }
+    return try result.get()
 }
