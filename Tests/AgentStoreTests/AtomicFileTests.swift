@@ -150,6 +150,19 @@ struct AtomicFileTests {
         #expect(try file.loadPrevious() == NoteOne("good"))
     }
 
+    @Test(
+        "a file on a bad block does not stop saves, and is kept", arguments: ["note.json", "note.json.tmp"])
+    func badBlock(name: String) throws {
+        try file.save(NoteOne("on a bad block"))
+        if name != "note.json" { rename(folder.path("note.json"), folder.path(name)) }
+        // The state directory takes two calls; the file is then opened, looked at and read.
+        let position = name == "note.json" ? 4 : 6
+        let broken = try openState(folder.path, fileSystem: FaultyFileSystem(.fail(EIO), at: position))
+        try noteFile(broken).save(NoteOne("new"))
+        #expect(try loadAnew() == NoteOne("new"))
+        #expect(folder.text("\(name).bad-1").contains("on a bad block"))
+    }
+
     @Test("a symbolic link in the place of a file is not followed")
     func symbolicLink() throws {
         let elsewhere = try TemporaryDirectory()

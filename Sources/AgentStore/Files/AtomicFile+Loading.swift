@@ -9,6 +9,7 @@ extension AtomicFile {
         let newest = surveys.filter { $0.best != nil }.max { left, right in
             (left.best?.copy.generation ?? 0) < (right.best?.copy.generation ?? 0)
         }
+        if newest == nil, let fault = surveys.compactMap(\.fault).first { throw .file(fault) }
         for survey in surveys { setDamagedAside(survey, isReplaced: newest != nil) }
         guard let newest, let best = newest.best else { return nil }
         putRight(newest)

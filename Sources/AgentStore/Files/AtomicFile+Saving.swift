@@ -104,6 +104,10 @@ extension AtomicFile {
             main = .good(best.copy)
         }
         try asStoreProblem { () throws(FileError) in
+            if case .unreadable = survey.temporary {
+                // It may be the only good copy, and another disk or day may read it.
+                try setAsideIfDamaged(survey.temporary, names.temporary, in: place)
+            }
             try place.write(bytes, to: names.temporary)
             try setAsideIfDamaged(main, names.main, in: place)
             if case .good = main, keepsPrevious { try place.rename(names.main, to: names.previous) }

@@ -30,7 +30,7 @@ struct FileNames: Sendable {
 
     /// Whether a name is that of a damaged copy that was set aside.
     func isDamagedCopy(_ name: String) -> Bool {
-        [main, previous].contains { name.hasPrefix("\($0).bad-") }
+        [main, previous, temporary].contains { name.hasPrefix("\($0).bad-") }
     }
 }
 
@@ -90,30 +90,39 @@ struct FileSurvey<Form: StoredForm>: Sendable {
         return nil
     }
 
+    /// Why it is not known whether there is a good copy; `nil` when that is known.
+    var fault: FileError? {
+        guard best == nil else { return nil }
+        for state in [main, previous, temporary] {
+            if case .unreadable(let error) = state { return error }
+        }
+        return nil
+    }
+
     /// Looks at the copies in the order main, previous, temporary until one is good.
     ///
-    /// - Throws: What `look` throws; the error of a copy that cannot be read, where the disk is not at fault
-    ///   or no other copy is good: an older generation must not come up because memory ran out.
+    /// - Throws: What `look` throws; the error of a copy that cannot be read where the disk is not at fault: an
+    ///   older generation must not come up because memory ran out.
     init(
         of place: OpenDirectory, names: FileNames,
         look: (String) throws(StoreProblem) -> FileCopyState<Form>
     ) throws(StoreProblem) {
         self.place = place
-        main = try look(names.main)
-        if case .unreadable(let error) = main, !Self.isFaultOfDisk(error) { throw .file(error) }
+        main = try Self.looked(names.main, look)
         if main.copy != nil { return }
-        previous = try look(names.previous)
-        if case .unreadable(let error) = previous, !Self.isFaultOfDisk(error) { throw .file(error) }
+        previous = try Self.looked(names.previous, look)
         if previous.copy != nil { return }
-        temporary = try look(names.temporary)
-        if temporary.copy != nil { return }
-        for state in [main, previous] {
-            if case .unreadable(let error) = state { throw .file(error) }
-        }
+        temporary = try Self.looked(names.temporary, look)
     }
 
-    private static func isFaultOfDisk(_ error: FileError) -> Bool {
+    private static func looked(
+        _ name: String, _ look: (String) throws(StoreProblem) -> FileCopyState<Form>
+    ) throws(StoreProblem) -> FileCopyState<Form> {
+        let state = try look(name)
         // EUCLEAN is what file systems report for structures that fail their checksum.
-        [EIO, EBADMSG, EUCLEAN].contains(error.number)
+        if case .unreadable(let error) = state, ![EIO, EBADMSG, EUCLEAN].contains(error.number) {
+            throw .file(error)
+        }
+        return state
     }
 }

@@ -4,7 +4,7 @@ import AgentStore
 import Glibc
 import Synchronization
 
-/// The real file system with one fault at one call.
+/// A file system with one fault at one call.
 final class FaultyFileSystem: FileSystem {
     enum Fault: Hashable, Sendable, CustomStringConvertible {
         /// The call takes effect, and the process ends right after it.
@@ -32,13 +32,14 @@ final class FaultyFileSystem: FileSystem {
         var isFull = false
     }
 
-    private let real = PosixFileSystem()
+    private let real: any FileSystem
     private let fault: Fault?
     private let position: Int
     private let state = Mutex(State())
 
     /// Puts a fault at a call, counted from 0; none only counts.
-    init(_ fault: Fault? = nil, at position: Int = 0) {
+    init(_ fault: Fault? = nil, at position: Int = 0, over real: any FileSystem = PosixFileSystem()) {
+        self.real = real
         self.fault = fault
         self.position = position
     }
