@@ -31,7 +31,7 @@ extension AgentMachine {
     }
 
     private mutating func resumeTunnel() {
-        if state.isVerifying {
+        if state.isVerifying, state.tunnelWork == nil {
             state.phase = .tunnelRebuild
             state.deadlines.handshake = now + Timing.firstHandshake
         } else if state.tunnelWork == nil, state.isFresh(at: now) {
@@ -113,10 +113,13 @@ extension AgentMachine {
         guard state.tunnelWork == nil else { return }
         let isWanted = state.wantsUp && state.inventory.hasIdentity && !state.isShuttingDown
         guard isWanted else {
+            state.wantsRestart = false
             if state.tunnelIsUp { begin(.stopping, .stopTunnel) }
             if state.candidate != nil, !state.tunnelIsUp { storeCandidate() }
             return
         }
+        if state.wantsRestart { settleRestart() }
+        guard state.tunnelWork == nil else { return }
         if state.candidate != nil, !state.tunnelIsUp { storeCandidate() }
         switch state.phase {
         case .tunnelUp where !state.tunnelIsUp: begin(.starting, .startTunnel)
@@ -129,6 +132,17 @@ extension AgentMachine {
             begin(.applying, .applyCandidate)
         case .boot, .stopped, .appInit, .provision, .offline, .tunnelRebuild: break
         }
+    }
+
+    private mutating func settleRestart() {
+        state.wantsRestart = false
+        guard state.tunnelIsUp else { return }
+        if [.heartbeat, .appRetry, .tunnelRebuild, .failed].contains(state.phase) {
+            state.phase = .tunnelUp
+            state.deadlines.retry = nil
+        }
+        state.deadlines.handshake = nil
+        begin(.stopping, .stopTunnel)
     }
 
     private mutating func begin(_ work: TunnelWork, _ effect: Effect) {

@@ -8,10 +8,11 @@ extension AgentMachine {
         case .provisionAnswered:
             guard finish(.provision) != nil else { return effects.append(.discardIdentity) }
             state.counters.provisionsAccepted += 1
+            state.isAdopting = true
             effects.append(.adoptIdentity)
         case .identityAdopted(let difference, let problem): takeIdentity(difference, problem)
         case .provisionFailed(let failure):
-            guard finish(.provision) != nil else { return }
+            guard finish(.provision, with: failure) != nil else { return }
             if state.inventory.hasIdentity {
                 reprovisionFailed(failure)
             } else {
@@ -22,6 +23,8 @@ extension AgentMachine {
     }
 
     private mutating func takeIdentity(_ difference: ConfigDifference, _ problem: AgentError?) {
+        guard state.isAdopting else { return }
+        state.isAdopting = false
         let isFirst = !state.inventory.hasIdentity
         state.inventory.hasIdentity = true
         state.storeProblem = problem
@@ -55,7 +58,6 @@ extension AgentMachine {
 
     private mutating func reprovisionFailed(_ failure: Failure) {
         record(failure, tag: "provision")
-        if case .rateLimited(let wish?) = failure.error { hold(for: wish) }
         if state.hasFresherToken {
             state.wantsReprovision = true
             return
@@ -78,8 +80,7 @@ extension AgentMachine {
         guard state.phase == .provision else { return record(failure, tag: "provision") }
         if state.hasFresherToken { return record(failure, tag: "provision") }
         switch failure.error {
-        case .rateLimited(let wish?):
-            hold(for: wish)
+        case .rateLimited(_?):
             retryLater(failure, tag: "provision")
             if state.deadlines.retry != nil { state.deadlines.retry = state.deadlines.hold }
         case let error where isRefusal(error):

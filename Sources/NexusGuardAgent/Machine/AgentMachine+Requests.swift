@@ -25,15 +25,22 @@ extension AgentMachine {
         if state.phase == .provision, state.request == nil, !state.hasToken || !state.inventory.hasServer {
             fail(.notProvisioned)
         }
+        if state.wantsReprovision, !state.acceptsOtherIdentity, let notBefore = state.provisionNotBefore,
+            notBefore > now
+        {
+            state.wantsReprovision = false
+            state.deadlines.reprovision = notBefore
+        }
         guard state.request == nil, !state.isShuttingDown, !isBlocked else { return }
         let hasIdentity = state.inventory.hasIdentity
         if state.wantsDeprovision, hasIdentity {
             state.wantsDeprovision = false
             send(.deprovision, .deprovision)
-        } else if state.hasToken,
+        } else if state.hasToken, !state.isAdopting,
             state.phase == .provision || (state.wantsReprovision && hasIdentity && state.isActive)
         {
             state.wantsReprovision = false
+            state.deadlines.reprovision = nil
             state.hasFresherToken = false
             if hasIdentity, !state.acceptsOtherIdentity {
                 state.provisionNotBefore = now + jitteredRefusal()
@@ -119,16 +126,27 @@ extension AgentMachine {
     }
 
     /// Sends nothing for as long as the server asks; what it asks for beyond reason is cut.
-    mutating func hold(for wish: Duration) {
+    private mutating func hold(for wish: Duration) {
         let wait = min(max(wish, .seconds(1)), Timing.longestHold)
         // Never sooner than asked, and not all agents in the same moment.
         state.deadlines.hold = now + chance(from: wait, to: wait * 1.1)
     }
 
+    /// Takes the failure of a request of this kind, and what it says about further ones.
+    ///
+    /// - Returns: `nil` when no such request is in flight or its answer is no longer wanted.
+    mutating func finish(_ kinds: Request.Kind..., with failure: Failure) -> Request.Kind? {
+        guard let kind = finish(kinds) else { return nil }
+        if case .rateLimited(let wish?) = failure.error { hold(for: wish) }
+        return kind
+    }
+
     /// Takes the answer to a request of this kind.
     ///
     /// - Returns: `nil` when no such request is in flight or its answer is no longer wanted.
-    mutating func finish(_ kinds: Request.Kind...) -> Request.Kind? {
+    mutating func finish(_ kinds: Request.Kind...) -> Request.Kind? { finish(kinds) }
+
+    private mutating func finish(_ kinds: [Request.Kind]) -> Request.Kind? {
         guard let request = state.request, kinds.contains(request.kind) else { return nil }
         state.request = nil
         return request.isAbandoned ? nil : request.kind

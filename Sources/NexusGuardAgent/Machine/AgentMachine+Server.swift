@@ -9,18 +9,16 @@ extension AgentMachine {
             guard finish(.heartbeat, .farewell) != nil else { return }
             accept(news)
         case .heartbeatFailed(let failure):
-            guard let kind = finish(.heartbeat, .farewell) else { return }
+            guard let kind = finish(.heartbeat, .farewell, with: failure) else { return }
             record(failure, tag: "heartbeat")
-            if case .rateLimited(let wish?) = failure.error { hold(for: wish) }
             if kind == .heartbeat { backOff(failure) }
         case .forwardsFetched:
             guard finish(.forwards) != nil else { return }
             state.forwardsProblem = nil
         case .forwardsFailed(let failure):
-            guard finish(.forwards) != nil else { return }
+            guard finish(.forwards, with: failure) != nil else { return }
             record(failure, tag: "forwards")
             state.forwardsProblem = failure.error
-            if case .rateLimited(let wish?) = failure.error { hold(for: wish) }
         case .deprovisioned:
             guard finish(.deprovision) != nil else { return }
             if state.wantsUp { effects.append(.saveWantsUp(false)) }
@@ -28,9 +26,8 @@ extension AgentMachine {
             forgetIdentity()
             stand(in: .stopped)
         case .deprovisionFailed(let failure):
-            guard finish(.deprovision) != nil else { return }
+            guard finish(.deprovision, with: failure) != nil else { return }
             record(failure, tag: "deprovision")
-            if case .rateLimited(let wish?) = failure.error { hold(for: wish) }
         case .stored(let problem):
             state.storeProblem = problem
             state.isUnsaved = state.isUnsaved && problem != nil

@@ -7,6 +7,7 @@ extension AgentMachine {
         switch event {
         case .up: takeUp()
         case .down: takeDown()
+        case .restart: takeRestart()
         case .refresh: takeRefresh()
         case .tokenSupplied(let isPending): takeToken(isPending: isPending)
         case .deprovision: state.wantsDeprovision = state.inventory.hasIdentity
@@ -23,6 +24,8 @@ extension AgentMachine {
             state.request?.isAbandoned = true
             state.isUnauthorized = false
             state.isRevoked = state.isRevoked && !state.inventory.hasIdentity
+            state.wantsReprovision = false
+            state.acceptsOtherIdentity = false
             state.deadlines.reprovision = nil
             takeRefresh()
         case .configImported(let difference): takeImport(difference)
@@ -31,7 +34,10 @@ extension AgentMachine {
     }
 
     private mutating func takeUp() {
-        guard !state.wantsUp else { return }
+        if state.wantsUp {
+            if [.appRetry, .offline, .failed].contains(state.phase) { takeRefresh() }
+            return
+        }
         state.wantsUp = true
         state.wantsFarewell = false
         effects.append(.saveWantsUp(true))
@@ -47,6 +53,13 @@ extension AgentMachine {
         state.wantsReprovision = false
         state.failure = nil
         if state.phase != .boot { stand(in: .stopped) }
+    }
+
+    private mutating func takeRestart() {
+        guard state.wantsUp else { return }
+        guard state.tunnelIsUp else { return takeRefresh() }
+        state.wantsRestart = true
+        state.attempts = 0
     }
 
     private mutating func takeRefresh() {
@@ -93,6 +106,7 @@ extension AgentMachine {
 
     private mutating func takeReset() {
         state.request?.isAbandoned = true
+        state.isAdopting = false
         if state.wantsUp { effects.append(.saveWantsUp(false)) }
         effects.append(.eraseEverything)
         forgetIdentity()

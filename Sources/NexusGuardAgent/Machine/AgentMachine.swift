@@ -33,7 +33,7 @@ package struct AgentMachine {
     private mutating func take(_ event: Event) {
         switch event {
         case .booted, .loaded, .loadFailed, .shutdown: takeHost(event)
-        case .up, .down, .refresh, .tokenSupplied, .deprovision, .reset, .settingsChanged,
+        case .up, .down, .restart, .refresh, .tokenSupplied, .deprovision, .reset, .settingsChanged,
             .configImported:
             takeUser(event)
         case .online, .offline, .networkChanged: takeNetwork(event)

@@ -22,6 +22,8 @@ extension AgentMachine {
         case up
         /// The tunnel is wanted down.
         case down
+        /// The tunnel is to be taken down and brought up again.
+        case restart
         /// Everything that waits is to be tried now.
         case refresh
         /// A token was stored, or the administrator's is to be used.

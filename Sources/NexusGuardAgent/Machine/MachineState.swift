@@ -15,6 +15,8 @@ extension AgentMachine {
         package var wantsIdentity = false
         /// Whether the server is to be told to forget this device.
         package var wantsDeprovision = false
+        /// Whether the tunnel is to be taken down once.
+        package var wantsRestart = false
         /// Whether the agent ends.
         package var isShuttingDown = false
 
@@ -27,6 +29,8 @@ extension AgentMachine {
         // What is under way.
         /// The one request that is in flight.
         package var request: Request?
+        /// Whether an identity has come that is not in use yet.
+        package var isAdopting = false
         /// What is being done to the tunnel.
         package var tunnelWork: TunnelWork?
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import AgentCore
+import Testing
 
 @testable import NexusGuardAgent
 
@@ -45,15 +46,17 @@ struct MachineDriver {
         return true
     }
 
-    /// Lets deadlines come until one of the effects is this, at most for a time.
-    @discardableResult
-    mutating func advance(until effect: Effect, within limit: Duration = .seconds(7_200)) -> Bool {
+    /// Lets deadlines come until one of the effects is this; it must be, within a time.
+    mutating func wait(
+        for effect: Effect, within limit: Duration = .seconds(7_200),
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
         let end = now + limit
         while let deadline = state.nextDeadline, deadline <= end {
             advance()
-            if effects.contains(effect) { return true }
+            if effects.contains(effect) { return }
         }
-        return false
+        Issue.record("\(effect) does not come", sourceLocation: sourceLocation)
     }
 
     /// Lets deadlines come until this time has passed, and collects the effects.
