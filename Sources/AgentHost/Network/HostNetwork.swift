@@ -71,6 +71,12 @@ public final class HostNetwork: Sendable {
         return max(HostPlan.smallestMTUForIPv6, least)
     }
 
+    /// Whether packets that bypass the tunnel have a route to an address.
+    public func hasRoute(to address: IPAddress) -> Bool {
+        guard var route = try? RouteNetlink() else { return false }
+        return (try? route.route(to: address, mark: FirewallMark.value)) != nil
+    }
+
     /// Makes the host as the plan says, with the least change: what is right already stays.
     ///
     /// The interface must be there. From now on what others delete is put back.
@@ -104,9 +110,8 @@ public final class HostNetwork: Sendable {
     @discardableResult
     public func verify() throws(HostError) -> Bool {
         try state.withLock { (state) throws(HostError) in
-            guard let plan = state.plan else { return false }
             state.forgetRefusals()
-            return try state.converge(to: plan) > 0
+            return try state.convergeAgain() > 0
         }
     }
 
@@ -151,9 +156,8 @@ public final class HostNetwork: Sendable {
         guard concernsUs || isDue else { return pace.deadline }
         if let deadline = pace.postpone(at: HostClock.boot) { return deadline }
         let result = state.withLock { state -> Result<Int, HostError> in
-            guard let plan = state.plan else { return .success(0) }
             do throws(HostError) {
-                return .success(try state.converge(to: plan))
+                return .success(try state.convergeAgain())
             } catch {
                 return .failure(error)
             }
@@ -164,9 +168,6 @@ public final class HostNetwork: Sendable {
             pace.noteRepair(at: HostClock.boot)
             tell(.warn, "put back \(count) addresses, routes or rules that somebody else removed")
             return nil
-        case .failure(.noInterface):
-            // Whoever runs the tunnel learns that its interface is gone and starts anew.
-            return pace.settle()
         case .failure(let error):
             pace.noteRepair(at: HostClock.boot)
             tell(.error, "cannot put back what somebody else removed: \(error)")

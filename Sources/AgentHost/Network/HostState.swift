@@ -13,6 +13,8 @@ struct HostState {
     var monitor: NetlinkMonitor?
     /// Changes that the host refuses, in words; they are not tried again before the next plan.
     private(set) var refused: [HostChange: String] = [:]
+    /// The table of packet marks as it was made last.
+    private var presentMarks: HostChange?
     /// The number of the interface that the plan was last applied to.
     private var interfaceIndex: Int32?
 
@@ -85,6 +87,18 @@ struct HostState {
         try journal.record([.interface(name: name, index: nil)])
     }
 
+    /// Makes the host again as the plan says that was applied last.
+    ///
+    /// - Returns: How many changes were made; none when the interface is another one than it was, since whoever
+    ///   made that applies a plan to it.
+    /// - Throws: `HostError`.
+    mutating func convergeAgain() throws(HostError) -> Int {
+        guard let plan else { return 0 }
+        var route = try RouteNetlink()
+        guard try route.link(named: plan.interfaceName)?.index == interfaceIndex else { return 0 }
+        return try converge(to: plan)
+    }
+
     /// Makes the host as the plan says.
     ///
     /// - Returns: How many changes were made.
@@ -100,15 +114,13 @@ struct HostState {
             refused = [:]
             interfaceIndex = link.index
         }
-        let known = Set(journal.changes)
         var desired = try desiredChanges(plan, link, &kernel)
         try journal.record(desired)
         if isNew { try prepare(link, plan, &kernel) }
         var count = 0
         for round in 0..<Self.mostRounds {
-            var present = try kernel.survey(desired)
-            // Only the name of the table shows, not for which addresses it is.
-            if round == 0 { present = present.filter { !$0.isPacketMarks || known.contains($0) } }
+            // Of the table of marks only the name shows, not for which addresses it is.
+            let present = try kernel.survey(desired).filter { !$0.isPacketMarks || $0 == presentMarks }
             let missing = desired.filter { !present.contains($0) }
             let wasUp = try kernel.route.link(named: plan.interfaceName)?.isUp ?? true
             if !missing.isEmpty || !wasUp {
@@ -149,6 +161,7 @@ struct HostState {
             do throws(HostError) {
                 try kernel.make(change)
                 count += 1
+                if change.isPacketMarks { presentMarks = change }
             } catch {
                 if error.refusal == EEXIST, case .route(let route) = change {
                     refused[change] = "another route to \(route.destination) exists and is left alone"
