@@ -71,7 +71,40 @@ package enum ControlProgram {
     private static func serve(
         _ options: ServeOptions, _ invocation: ControlInvocation, _ output: CommandOutput
     ) async -> Int32 {
-        output.writeError("serve comes with the HTTP server")
-        return 1
+        ServerProcess.protectMemory()
+        let (ends, end) = AsyncStream.makeStream(of: String?.self)
+        // Before any thread of the server exists: threads inherit what is blocked.
+        ServerProcess.onStopSignal { end.yield(nil) }
+        let log = StandardErrorLog(least: options.logLevel)
+        let server = ControlServer(options: options, directory: invocation.stateDirectory, log: log)
+        do {
+            try await server.start { end.yield($0) }
+        } catch {
+            output.writeError(error.description)
+            return 1
+        }
+        let addresses = await server.addresses
+        if invocation.isJSON {
+            output.write(
+                JSONWriter.document { writer in
+                    writer.name("listening")
+                    writer.beginArray()
+                    for address in addresses { writer.value(address) }
+                    writer.endArray()
+                })
+        } else {
+            output.write(addresses.map { "listening on \($0)\n" }.joined())
+        }
+        var failure: String?
+        for await reason in ends {
+            failure = reason
+            break
+        }
+        await server.stop()
+        if let failure {
+            output.writeError(failure)
+            return 1
+        }
+        return 0
     }
 }

@@ -100,7 +100,7 @@ package struct ServeOptions: Sendable {
         }
         keepalive = try reader.one("keepalive", "from 0 to 65535") { Self.number($0, 0...65535) }
             .map { UInt16($0) }
-        heartbeatInterval = try reader.one("heartbeat-interval", "a time from 5s to 1h") { text in
+        heartbeatInterval = try reader.one("heartbeat-interval", "a time from 1s to 1h") { text in
             DurationText.parse(text).flatMap { HeartbeatResponse.intervals.contains($0) ? $0 : nil }
         }
         adminURL = try reader.one("admin-url", "an address with http:// or https://") { text in

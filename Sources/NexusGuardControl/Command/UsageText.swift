@@ -118,7 +118,7 @@ package enum UsageText {
           --dns ADDRESSES            their name servers, at most four
           --mtu N                    their MTU (default: they choose)
           --keepalive SECONDS        their keepalive interval (default 25)
-          --heartbeat-interval TIME  5s to 1h (default: they choose)
+          --heartbeat-interval TIME  1s to 1h (default: they choose)
           --admin-url URL            a page for administrators
           --no-preshared-keys        new devices and new keys have none
           --forwards-in-heartbeats   heartbeats carry the forwards, not only their hash

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-internal import AgentHTTP
-internal import AgentHost
+package import AgentHTTP
+package import AgentHost
 
 /// Why the server cannot run.
-enum ServeError: Error, CustomStringConvertible {
+package enum ServeError: Error, CustomStringConvertible {
     /// The state cannot be used.
     case store(StoreError)
     /// The requests cannot be served.
@@ -17,7 +17,7 @@ enum ServeError: Error, CustomStringConvertible {
     case failed(String)
 
     /// One sentence.
-    var description: String {
+    package var description: String {
         switch self {
         case .store(let error): error.description
         case .http(let error): error.description

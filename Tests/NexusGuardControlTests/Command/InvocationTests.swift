@@ -149,7 +149,7 @@ struct InvocationTests {
             (["--server-address", "10.0.0.1"], "--pool"), (["--dns", "one"], "--dns"),
             (["--dns", "1.1.1.1,1.1.1.2,1.1.1.3,1.1.1.4,1.1.1.5"], "--dns"), (["--mtu", "575"], "--mtu"),
             (["--mtu", "1279", "--pool", "fd00::/64"], "--mtu"), (["--keepalive", "65536"], "--keepalive"),
-            (["--heartbeat-interval", "4s"], "--heartbeat-interval"),
+            (["--heartbeat-interval", "500ms"], "--heartbeat-interval"),
             (["--admin-url", "ftp://x"], "--admin-url"),
             (["--allowed-ips", "all"], "--allowed-ips"), (["--fault", "explode"], "explode"),
             (["--provisions-per-minute", "0"], "--provisions"), (["--log-level", "loud"], "--log-level"),
