@@ -44,6 +44,7 @@ final class ServerConnection: Sendable {
             return (state.due, state.isStopping)
         }
         core.schedule(due)
+        if isStopping { stream?.close() }
         return isStopping
     }
 
