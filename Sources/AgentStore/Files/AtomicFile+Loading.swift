@@ -12,7 +12,7 @@ extension AtomicFile {
         if newest == nil, let fault = surveys.compactMap(\.fault).first { throw .file(fault) }
         for survey in surveys { setDamagedAside(survey, isReplaced: newest != nil) }
         guard let newest, let best = newest.best else { return nil }
-        putRight(newest)
+        putRight(newest, others: surveys.filter { $0.place !== newest.place })
         return best.copy.form
     }
 

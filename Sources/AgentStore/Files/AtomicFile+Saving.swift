@@ -16,7 +16,7 @@ extension AtomicFile {
             try write(
                 content, generation: generation(after: [survey, standIn].compactMap(\.self)), over: survey,
                 keepsPrevious: keepsPrevious)
-            if let standIn, standIn.best != nil { try removeCopies(in: standIn.place) }
+            if let standIn, standIn.best != nil { dropCopies(in: standIn.place) }
             directory.monitor.noteInPlace(names.main, path: directory.path)
         } catch {
             guard case .file(let problem) = error else { throw error }
@@ -24,11 +24,26 @@ extension AtomicFile {
         }
     }
 
+    /// Removes what the directory that stands in held, now that the state directory has a newer generation.
+    ///
+    /// Where that fails, the lower generation still keeps it from coming up.
+    private func dropCopies(in place: OpenDirectory) {
+        do {
+            try removeCopies(in: place)
+        } catch {
+            directory.monitor.note(
+                "\(names.main) in \(place.path) is left: \(error.agentError)", level: .debug)
+        }
+    }
+
     /// Puts right what an interrupted save, a damaged copy or the lack of a host key left behind.
     ///
     /// What cannot be put right now stays as it is: it was good enough to load.
-    func putRight(_ survey: FileSurvey<Form>) {
+    func putRight(_ survey: FileSurvey<Form>, others: [FileSurvey<Form>]) {
         guard let best = survey.best else { return }
+        for other in others where other.best != nil && survey.place.path == directory.path {
+            dropCopies(in: other.place)
+        }
         do {
             if survey.place.path != directory.path {
                 try bringHome(best.copy, from: survey)
@@ -198,7 +213,7 @@ extension AtomicFile {
             try write(
                 copy.form.content(), generation: copy.generation, over: home,
                 keepsPrevious: options.keepsPrevious)
-            try removeCopies(in: standIn.place)
+            dropCopies(in: standIn.place)
             directory.monitor.noteInPlace(names.main, path: directory.path)
         } catch {
             guard case .file(let problem) = error else { throw error }

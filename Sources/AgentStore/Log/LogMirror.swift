@@ -84,7 +84,8 @@ final class LogMirror: Sendable {
 
     private func isReady(within milliseconds: Int32) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        return poll(&request, 1, milliseconds) == 1 && Int32(request.revents) & POLLOUT != 0
+        // A pipe without a reader is ready and in error; writing to it would raise SIGPIPE.
+        return poll(&request, 1, milliseconds) == 1 && Int32(request.revents) == POLLOUT
     }
 
     /// Writes a line; shorter than PIPE_BUF, it goes into a pipe whole or not at all.

@@ -49,8 +49,8 @@ final class LogPersister: Sendable {
             throw error.agentError
         }
         let (database, earlier, last, note) = try file.openForStart(limit: LogStore.defaultCapacity)
-        state.continueFrom(earlier, last: last)
-        work = Mutex(Work(database: database, next: last + 1, cleared: state.clearedNumber))
+        let next = state.continueFrom(earlier, last: last)
+        work = Mutex(Work(database: database, next: next, cleared: 0))
         wake = eventfd(0, linux_eventfd_flags)
         guard wake >= 0 else { throw .secretStore(errno) }
         if let note { report(note) }
@@ -114,7 +114,8 @@ final class LogPersister: Sendable {
     }
 
     /// Writes what is not in the file yet; `false` when that failed and is worth another try.
-    private func bringToFile() -> Bool {
+    @discardableResult
+    func bringToFile() -> Bool {
         let (isDone, message) = work.withLock { work -> (Bool, String?) in
             do throws(LogDatabaseError) {
                 try bringToFile(&work)

@@ -10,6 +10,8 @@ final class LogState: Sendable {
         /// The continuations of readers that wait, by the numbers of the readers.
         var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
         var lastReader: UInt64 = 0
+        /// Whether the numbers go on behind those of an earlier run.
+        var isContinued = false
     }
 
     private let content: Mutex<Content>
@@ -42,13 +44,27 @@ final class LogState: Sendable {
     /// Forgets the entries.
     func clear() { content.withLock { $0.ring.clear() } }
 
-    /// Puts the entries of an earlier run in front.
-    func continueFrom(_ earlier: [LogEntry], last: UInt64) {
-        content.withLock { $0.ring.continueFrom(earlier, last: last) }
+    /// Puts the entries of an earlier run in front, the first time that it is called.
+    ///
+    /// - Parameters:
+    ///   - earlier: The newest entries that the file holds.
+    ///   - last: The highest number that was ever in the file.
+    /// - Returns: The number of the first entry that is not in the file yet.
+    func continueFrom(_ earlier: [LogEntry], last: UInt64) -> UInt64 {
+        content.withLock { content in
+            if !content.isContinued {
+                content.ring.continueFrom(earlier, last: last)
+                content.isContinued = true
+            }
+            return min(last, content.ring.lastNumber) + 1
+        }
     }
 
     /// The entries from a number on, as far as they are in memory.
     func entries(from number: UInt64) -> [LogEntry] { entries.filter { $0.id >= number } }
+
+    /// How many readers wait.
+    var waitingCount: Int { content.withLock { $0.waiting.count } }
 
     // MARK: Readers
 

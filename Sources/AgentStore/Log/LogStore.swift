@@ -117,6 +117,11 @@ public final class LogStore: LogSink {
         running?.stop()
     }
 
+    /// Writes what is not in the file yet, and goes on.
+    func flush() {
+        persister.withLock { $0 }?.bringToFile()
+    }
+
     deinit {
         persister.withLock { $0 }?.stop()
     }
