@@ -16,7 +16,7 @@ from .rounds import Failure, Round, missing, order
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 OWN = os.path.join(ROOT, ".build/static/release/nexusguard-tun")
-TOOLS = ["ip", "wg", "iperf3", "ping", "ss", "ethtool"]
+TOOLS = ["ip", "wg", "iperf3", "ping", "ss", "ethtool", "nsenter"]
 USUAL_REFERENCE = "wireguard-go"
 
 

@@ -47,6 +47,10 @@ class End:
     def run(self, *arguments, **options):
         return run(self.words(*arguments), **options)
 
+    def wg(self, *arguments, **options):
+        """Runs wg where it finds the daemon's control socket."""
+        return run(["nsenter", "-m", "-n", "-t", str(self.process.pid), "wg", *arguments], **options)
+
     def ip(self, line):
         return run(["ip", "-n", self.namespace, *line.split()])
 
@@ -62,14 +66,16 @@ class End:
         # A file and not a pipe: who reports every forged message must not stop at a full one.
         self.log = os.path.join(self.lab.folder, f"log{self.number}")
         with open(self.log, "w") as log:
+            # A /run of its own: a daemon may watch the folder of its socket, where those of others come and go.
             # `exec` keeps the process id that of the daemon.
             self.process = subprocess.Popen(
-                self.words("sh", "-c", f"exec {command} {self.interface}"), env=environment,
-                stdout=subprocess.DEVNULL, stderr=log)
+                self.words("sh", "-c", f"mount -t tmpfs tmpfs /run && exec {command} {self.interface}"),
+                env=environment, stdout=subprocess.DEVNULL, stderr=log)
         limit = time.monotonic() + 10
         while time.monotonic() < limit:
             self.check()
-            if subprocess.run(self.words("wg", "show", self.interface), capture_output=True).returncode == 0:
+            # A program that cannot be entered yet, or that has ended, shows nothing either.
+            if self.wg("show", self.interface, check=False):
                 return
             time.sleep(0.005)
         raise LabError("the daemon made no interface within 10 s")
@@ -148,10 +154,12 @@ class Lab:
         for side in (left, right):
             side.start(self.command)
         for side, other in ((left, right), (right, left)):
-            side.run(
-                "wg", "set", side.interface, "private-key", keys[side], "listen-port", "51820", "peer",
+            side.wg(
+                "set", side.interface, "private-key", keys[side], "listen-port", "51820", "peer",
                 other.public_key, "allowed-ips", f"{other.inner}/32", "endpoint", f"{other.outer}:51820")
             side.ip(f"addr add {side.inner}/24 dev {side.interface}")
+            # Otherwise the kernel solicits routers through the tunnel now and then.
+            side.ip(f"link set {side.interface} addrgenmode none")
             side.ip(f"link set {side.interface} up")
         while subprocess.run(
                 left.words("ping", "-c1", "-W1", "-n", "-q", right.inner), capture_output=True).returncode != 0:

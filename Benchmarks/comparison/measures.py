@@ -200,14 +200,14 @@ def measure_flood(lab, effort):
 
 def measure_peers(count, lab, _):
     """Configures peers at the left end with one `wg setconf`, which replaces the peer that was there."""
-    private = lab.left.run("wg", "show", lab.left.interface, "private-key").strip()
+    private = lab.left.wg("show", lab.left.interface, "private-key").strip()
     lines = ["[Interface]", f"PrivateKey = {private}", "ListenPort = 51820"]
     for number in range(count):
         lines += [
             "[Peer]", f"PublicKey = {peer_key(number)}",
             f"AllowedIPs = 10.{1 + number // 65536}.{number // 256 % 256}.{number % 256}/32"]
     begin = time.monotonic()
-    lab.left.run("wg", "setconf", lab.left.interface, "/dev/stdin", input="\n".join(lines) + "\n")
+    lab.left.wg("setconf", lab.left.interface, "/dev/stdin", input="\n".join(lines) + "\n")
     yield f"peers{count}", time.monotonic() - begin
     yield f"peers{count}_memory", lab.left.resident_mebibytes()
 
