@@ -28,7 +28,7 @@ FUZZERS ?=
 PACKETS ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit end-to-end bench install uninstall check allocations instructions embedding fuzz sanitize coverage \
+.PHONY: help demo test unit end-to-end idle bench install uninstall check allocations instructions embedding fuzz sanitize coverage \
 	release packages-build packages-agent packages-test packages-demo packages-gates \
 	packages-compare compare compare-test clean
 
@@ -56,6 +56,13 @@ end-to-end: packages-test ## the daemon against wg, wg-quick, ip and wireguard-g
 	if [ "$$(id -u)" -eq 0 ]; then export NEXUSGUARD_SKIP_NOTHING=1; fi; \
 		NEXUSGUARD_TUN="$${NEXUSGUARD_TUN:-$(CURDIR)/$(DAEMON)}" \
 		$(SWIFT) test --skip-build $(IMPORT_CHECK) --filter '^EndToEnd\.'
+
+idle: packages-test ## as root: no system call of an idle daemon with a session in 60 s
+	$(SWIFT) build --build-tests $(IMPORT_CHECK)
+	$(SWIFT) build -c release --product nexusguard-tun
+	NEXUSGUARD_IDLE_SECONDS=60 NEXUSGUARD_SKIP_NOTHING=1 \
+		NEXUSGUARD_TUN="$${NEXUSGUARD_TUN:-$(CURDIR)/$(DAEMON)}" \
+		$(SWIFT) test --skip-build $(IMPORT_CHECK) --filter '^EndToEnd\.IdleTests'
 
 bench: packages-build ## the benchmark tool (ARGUMENTS="…" for its arguments)
 	$(SWIFT) build -c release --product nexusguard-bench

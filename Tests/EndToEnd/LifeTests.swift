@@ -168,28 +168,4 @@ struct LifeTests {
             try await Shell.eventually("no more descriptors than before") { try count() <= before }
         }
     }
-
-    @Test("an idle daemon makes no system call", .enabled(if: Implementation.isOurs))
-    func idle() async throws {
-        try await Lab.with(slot: false) { lab in
-            let (namespace, interface) = (try await lab.namespace(), lab.interfaceName())
-            // A /run of its own: it watches the folder of its socket, where the other tests' sockets come and go.
-            let daemon = try lab.spawn(
-                in: namespace, "bash", "-c",
-                "mount -t tmpfs tmpfs /run && exec \(Implementation.tested.path) -f \(interface)")
-            let within = ["nsenter", "-m", "-n", "-t", "\(daemon.pid)"]
-            try await Shell.eventually("wg answers") {
-                try await Shell.run(within + ["wg", "show", interface]).succeeded
-            }
-            let path = lab.path(of: "trace")
-            let trace = try lab.spawn(
-                in: namespace, "strace", "-f", "-qq", "-o", path, "-p", "\(daemon.pid)")
-            try await Task.sleep(for: .seconds(4))
-            try await trace.stop(SIGINT)
-            let calls = try await Shell.check(["cat", path]).lines
-            // What is cut off by the end of the trace is the one call that waits, of each thread.
-            let finished = calls.filter { !$0.contains("<detached ...>") && !$0.contains("<unfinished ...>") }
-            #expect(finished.isEmpty, "\(finished.prefix(5))")
-        }
-    }
 }
