@@ -73,7 +73,6 @@ package enum ControlProgram {
     ) async -> Int32 {
         ServerProcess.protectMemory()
         let (ends, end) = AsyncStream.makeStream(of: String?.self)
-        // Before any thread of the server exists: threads inherit what is blocked.
         ServerProcess.onStopSignal { end.yield(nil) }
         let log = StandardErrorLog(least: options.logLevel)
         let server = ControlServer(options: options, directory: invocation.stateDirectory, log: log)

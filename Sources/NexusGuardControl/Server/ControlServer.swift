@@ -136,10 +136,8 @@ package actor ControlServer {
         } catch {
             throw .host(error)
         }
-        log.add(
-            level: .info, tag: "tunnel",
-            message: "interface \(name) is up with \(options.pools.map(\.serverInterfaceAddress.description))"
-        )
+        let own = options.pools.map(\.serverInterfaceAddress.description).joined(separator: ", ")
+        log.add(level: .info, tag: "tunnel", message: "interface \(name) is up with \(own)")
         return privateKey.publicKey
     }
 
