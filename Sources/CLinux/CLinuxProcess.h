@@ -16,6 +16,10 @@ extern const char *strerrordesc_np(int error_number);
 static const int linux_clone_newns = 0x00020000;
 static const int linux_clone_newnet = 0x40000000;
 
+// A flag of sched_setscheduler(), as the kernel defines it: threads and processes that the caller starts are
+// scheduled normally.
+static const int linux_sched_reset_on_fork = 0x40000000;
+
 // Gives the calling thread a name of at most 15 bytes.
 static inline int linux_set_thread_name(const char *name) {
     return prctl(PR_SET_NAME, (unsigned long)name, 0UL, 0UL, 0UL);

@@ -229,7 +229,7 @@ public final class Tunnel: Sendable {
         return TunnelRun.Parts(
             interface: interface, transport: transport, configuration: configuration,
             bringsInterfaceUp: options.bringsInterfaceUp, controlSocket: socket,
-            timestampFile: options.timestampFile)
+            timestampFile: options.timestampFile, scheduling: options.scheduling)
     }
 
     private func makeControlSocket(named name: String) throws(TunnelError) -> UAPISocket? {

@@ -10,6 +10,8 @@ enum CommandLineError: Error, Equatable, CustomStringConvertible {
     case unknownOption(String)
     /// The variable's value is not the number of a descriptor.
     case invalidDescriptor(variable: String, value: String)
+    /// There is no such way to share the processors.
+    case invalidScheduling(String)
 
     /// One sentence that names the culprit.
     var description: String {
@@ -19,6 +21,7 @@ enum CommandLineError: Error, Equatable, CustomStringConvertible {
         case .unknownOption(let text): "'\(text)' is not an option; see nexusguard-tun --help"
         case .invalidDescriptor(let variable, let value):
             "\(variable) is '\(value)', not the number of a descriptor"
+        case .invalidScheduling(let value): "NEXUSGUARD_SCHEDULING is '\(value)', not 'ahead' or 'shared'"
         }
     }
 }

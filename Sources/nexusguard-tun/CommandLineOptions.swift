@@ -39,6 +39,9 @@ struct CommandLineOptions: Equatable {
     /// The directory of files that outlive the process; `nil` keeps none.
     var stateDirectory: String? = CommandLineOptions.defaultStateDirectory
 
+    /// Whether the thread that moves packets runs ahead of other programs.
+    var runsAhead = true
+
     /// Where files that outlive the process are kept unless `NEXUSGUARD_STATE_DIRECTORY` says otherwise.
     static let defaultStateDirectory = "/var/lib/nexusguard-tun"
 
@@ -62,6 +65,8 @@ struct CommandLineOptions: Equatable {
           NEXUSGUARD_AEAD              code that seals packets: auto, libsodium, composed, avx2, avx512
           NEXUSGUARD_STATE_DIRECTORY   where the highest handshake timestamp is kept; empty keeps none
                                        (default /var/lib/nexusguard-tun)
+          NEXUSGUARD_SCHEDULING        ahead (the default): a busy daemon moves its packets ahead of other
+                                       programs; shared: in line with them
 
         """
 
@@ -113,6 +118,11 @@ struct CommandLineOptions: Equatable {
         controlDescriptor = try Self.descriptor("WG_UAPI_FD", environment)
         if let directory = environment("NEXUSGUARD_STATE_DIRECTORY") {
             stateDirectory = directory.isEmpty ? nil : directory
+        }
+        switch environment("NEXUSGUARD_SCHEDULING") {
+        case nil, "", "ahead": runsAhead = true
+        case "shared": runsAhead = false
+        case .some(let value): throw .invalidScheduling(value)
         }
     }
 

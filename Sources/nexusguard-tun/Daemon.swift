@@ -54,6 +54,7 @@ struct Daemon {
     /// How the tunnel is run.
     private var tunnelOptions: TunnelOptions {
         var result = TunnelOptions()
+        result.scheduling = options.runsAhead ? .ahead : .shared
         result.bringsInterfaceUp = false
         result.interfaceDescriptor = options.tunDescriptor
         result.controlSocketDescriptor = options.controlDescriptor

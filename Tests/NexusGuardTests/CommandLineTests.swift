@@ -100,4 +100,14 @@ struct CommandLineTests {
         #expect(try self.options(["wg0"], ["NEXUSGUARD_STATE_DIRECTORY": ""]).stateDirectory == nil)
         #expect(try self.options(["wg0"], ["WG_TUN_FD": ""]).tunDescriptor == nil)
     }
+
+    @Test("packets are moved ahead of other programs unless the environment says otherwise")
+    func scheduling() throws {
+        #expect(try options(["wg0"]).runsAhead)
+        #expect(try options(["wg0"], ["NEXUSGUARD_SCHEDULING": "ahead"]).runsAhead)
+        #expect(try !options(["wg0"], ["NEXUSGUARD_SCHEDULING": "shared"]).runsAhead)
+        #expect(throws: CommandLineError.invalidScheduling("idle")) {
+            try options(["wg0"], ["NEXUSGUARD_SCHEDULING": "idle"])
+        }
+    }
 }

@@ -13,6 +13,7 @@ extension TunnelLoop {
             return
         }
         guard outbound.packets.count > 0 else { return }
+        packetCount &+= UInt64(outbound.packets.count)
         let now = BootClock.now()
         device.planOutbound(&outbound.packets, at: now, into: &outbox)
         outbound.packets.seal()
@@ -31,6 +32,7 @@ extension TunnelLoop {
         inbound.removeAll()
         if !transport.receive(into: &inbound) { ready.remove(.network) }
         guard inbound.packets.count > 0 else { return }
+        packetCount &+= UInt64(inbound.packets.count)
         let now = BootClock.now()
         device.planInbound(&inbound.packets, at: now, into: &outbox)
         inbound.packets.open()

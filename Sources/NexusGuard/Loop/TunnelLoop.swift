@@ -49,6 +49,11 @@ struct TunnelLoop: ~Copyable {
     /// Whether the loop ends at the next turn.
     var isEnding = false
     private let epoll: Epoll
+    private var limiter = WakeLimiter()
+    /// The packets of both ways that the loop has moved or refused.
+    var packetCount: UInt64 = 0
+    /// Present while the loop may run ahead of other programs.
+    private var priority: PriorityGuard?
 
     /// Prepares a loop; nothing is open yet.
     ///
@@ -76,8 +81,10 @@ struct TunnelLoop: ~Copyable {
 
     /// Runs until a command or the end of the interface ends it.
     mutating func run(
-        _ mailbox: CommandMailbox<TunnelCommand, TunnelReply>, bell: borrowing EventFD
+        _ mailbox: CommandMailbox<TunnelCommand, TunnelReply>, bell: borrowing EventFD,
+        scheduling: TunnelOptions.Scheduling
     ) {
+        if scheduling == .ahead { allowAhead() }
         while !isEnding {
             do {
                 try wait()
@@ -101,10 +108,43 @@ struct TunnelLoop: ~Copyable {
 
     /// Waits until something is ready or a timer is due; only looks while something is ready.
     private mutating func wait() throws(SystemCallError) {
-        let deadline = ready.isEmpty ? device.nextDeadline : Instant(nanoseconds: 0)
-        let count = try epoll.wait(until: deadline)
+        let isResting = ready.isEmpty
+        let now = BootClock.now()
+        let pause = isResting ? limiter.pause(at: now) : 0
+        followPriority(rests: isResting, isBusy: isResting && limiter.isBusy, at: now)
+        if pause > 0 { ThreadSchedule.sleep(nanoseconds: pause) }
+        let count = try epoll.wait(until: isResting ? device.nextDeadline : Instant(nanoseconds: 0))
         for index in 0..<count {
             ready.insert(Sources(rawValue: UInt8(truncatingIfNeeded: epoll.event(index).token)))
+        }
+        if isResting { limiter.noteWake(at: BootClock.now()) }
+    }
+
+    /// Lets the thread run ahead of other programs when it is busy, where the system allows that.
+    private mutating func allowAhead() {
+        do {
+            // Tried once here, so that a busy loop does not try in vain.
+            try ThreadSchedule.setAhead(true)
+            try ThreadSchedule.setAhead(false)
+            priority = PriorityGuard(hasOtherProcessors: ThreadSchedule.processorCount > 1)
+        } catch {
+            reporter.log(.debug, "packets wait in line with other programs: \(error)")
+        }
+    }
+
+    /// Schedules the thread as its guard says, if that has changed.
+    private mutating func followPriority(rests: Bool, isBusy: Bool, at now: Instant) {
+        guard var present = priority else { return }
+        let hasChanged = present.note(rests: rests, isBusy: isBusy, at: now) {
+            PriorityGuard.Work(packetCount: packetCount, refusedCount: device.drops.total)
+        }
+        priority = present
+        guard hasChanged else { return }
+        do {
+            try ThreadSchedule.setAhead(present.isAhead)
+        } catch {
+            // A permission that was taken away meanwhile: the thread stays as it is.
+            priority = nil
         }
     }
 

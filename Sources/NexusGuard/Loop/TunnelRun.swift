@@ -16,6 +16,7 @@ final class TunnelRun: Sendable {
         var bringsInterfaceUp: Bool
         var controlSocket: UAPISocket?
         var timestampFile: String?
+        var scheduling: TunnelOptions.Scheduling
     }
 
     /// Hands the loop to its thread, which then owns it alone.
@@ -60,13 +61,14 @@ final class TunnelRun: Sendable {
         let box = LoopBox(loop)
         let operations = Self.operations(mailbox, reporter)
         let socket = parts.controlSocket
+        let scheduling = parts.scheduling
         do throws(SystemCallError) {
             var server: UAPISocketServer?
             if let socket { server = try UAPISocketServer(socket, operations: operations) }
             do throws(SystemCallError) {
                 _ = try WorkerThread(name: "nexusguard") { [server, self] in
                     mailbox.adopt()
-                    box.loop?.run(mailbox, bell: bell.event)
+                    box.loop?.run(mailbox, bell: bell.event, scheduling: scheduling)
                     self.conclude(box, server)
                 }
             } catch {

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+import WireGuardProtocol
+
+@testable import NexusGuard
+
+@Suite("Pace of the loop")
+struct LoopPacingTests {
+    private func instant(microseconds: Int64) -> Instant { Instant(nanoseconds: microseconds * 1_000) }
+
+    @Test("a question and its answer every 10 ms are never held up")
+    func questionsAreFree() {
+        var limiter = WakeLimiter()
+        for question in 0..<1_000 {
+            let now = Int64(question) * 10_000
+            // A wake for the question, one for the answer and one for the link's own traffic.
+            for delay: Int64 in [0, 20, 150] {
+                #expect(limiter.pause(at: instant(microseconds: now + delay)) == 0)
+                limiter.noteWake(at: instant(microseconds: now + delay))
+            }
+        }
+    }
+
+    @Test("a loop that finds packets whenever it looks wakes 10,000 times a second, after eight free wakes")
+    func streamIsModerated() {
+        var limiter = WakeLimiter()
+        var now: Int64 = 0
+        var wakes = 0
+        while now < 1_000_000_000 {
+            now += limiter.pause(at: Instant(nanoseconds: now))
+            limiter.noteWake(at: Instant(nanoseconds: now))
+            wakes += 1
+            now += 5_000
+        }
+        #expect((10_000...10_010).contains(wakes))
+    }
+
+    @Test("no pause is longer than the interval, and after a rest there is none")
+    func pausesAreBounded() {
+        var limiter = WakeLimiter()
+        for _ in 0..<1_000 {
+            limiter.noteWake(at: instant(microseconds: 1))
+            #expect((0...100_000).contains(limiter.pause(at: instant(microseconds: 1))))
+        }
+        #expect(limiter.pause(at: instant(microseconds: 1)) == 100_000)
+        #expect(limiter.pause(at: instant(microseconds: 200_000)) == 0)
+    }
+
+    /// A guard, and the work of its loop.
+    private final class Subject {
+        var priority: PriorityGuard
+        var work = PriorityGuard.Work()
+
+        init(hasOtherProcessors: Bool = true) {
+            priority = PriorityGuard(hasOtherProcessors: hasOtherProcessors)
+        }
+
+        func note(rests: Bool, isBusy: Bool, microseconds: Int64) -> Bool {
+            let now = Instant(nanoseconds: microseconds * 1_000)
+            return priority.note(rests: rests, isBusy: isBusy, at: now) { work }
+        }
+    }
+
+    @Test("a loop gets ahead of other programs once it is busy, and stays there while it rests now and then")
+    func busyLoopGetsAhead() {
+        let subject = Subject()
+        #expect(!subject.note(rests: true, isBusy: false, microseconds: 0))
+        #expect(!subject.priority.isAhead)
+        #expect(subject.note(rests: true, isBusy: true, microseconds: 500))
+        #expect(subject.priority.isAhead)
+        for turn in 1...10_000 {
+            // Refused packets do not matter to a loop that rests.
+            subject.work.packetCount += 10
+            subject.work.refusedCount += 10
+            let rests = turn % 9 == 0
+            #expect(!subject.note(rests: rests, isBusy: rests, microseconds: Int64(turn) * 1_000))
+        }
+        #expect(subject.priority.isAhead)
+    }
+
+    @Test("a loop that is busy no longer gets back in line after 100 ms")
+    func idleLoopGetsBack() {
+        let subject = Subject()
+        _ = subject.note(rests: true, isBusy: true, microseconds: 0)
+        #expect(!subject.note(rests: true, isBusy: false, microseconds: 99_999))
+        #expect(subject.note(rests: true, isBusy: false, microseconds: 100_000))
+        #expect(!subject.priority.isAhead)
+        // There is no penalty for that.
+        #expect(subject.note(rests: true, isBusy: true, microseconds: 100_001))
+    }
+
+    @Test("a loop without rest stays ahead while it moves packets, and gets in line when most are refused")
+    func floodedLoopGetsInLine() {
+        let subject = Subject()
+        _ = subject.note(rests: true, isBusy: true, microseconds: 0)
+        subject.work.packetCount = 1_000
+        subject.work.refusedCount = 500
+        #expect(!subject.note(rests: false, isBusy: false, microseconds: 10_001))
+        #expect(subject.priority.isAhead)
+        // Only what came since the last look counts.
+        subject.work.packetCount = 1_100
+        subject.work.refusedCount = 551
+        #expect(!subject.note(rests: false, isBusy: false, microseconds: 20_001))
+        #expect(subject.note(rests: false, isBusy: false, microseconds: 20_002))
+        #expect(!subject.priority.isAhead)
+        #expect(!subject.note(rests: true, isBusy: true, microseconds: 120_001))
+        #expect(!subject.note(rests: false, isBusy: false, microseconds: 121_001))
+        #expect(!subject.priority.isAhead)
+        #expect(subject.note(rests: true, isBusy: true, microseconds: 121_002))
+        #expect(subject.priority.isAhead)
+    }
+
+    @Test("a loop that goes on for more than 1 ms is busy even if it never rests")
+    func longRunIsBusy() {
+        let subject = Subject()
+        _ = subject.note(rests: true, isBusy: false, microseconds: 0)
+        #expect(!subject.note(rests: false, isBusy: false, microseconds: 1_000))
+        #expect(subject.note(rests: false, isBusy: false, microseconds: 1_001))
+        #expect(subject.priority.isAhead)
+    }
+
+    @Test("a loop with the only processor gets in line when it has not rested for 10 ms")
+    func singleProcessor() {
+        let subject = Subject(hasOtherProcessors: false)
+        #expect(subject.note(rests: true, isBusy: true, microseconds: 0))
+        #expect(!subject.note(rests: false, isBusy: false, microseconds: 10_000))
+        #expect(subject.note(rests: false, isBusy: false, microseconds: 10_001))
+        #expect(!subject.priority.isAhead)
+    }
+}
