@@ -79,7 +79,7 @@ let package = Package(
             swiftSettings: common),
         .executableTarget(
             name: "nexusguard-control", dependencies: ["CLinux", "NexusGuardControl"],
-            swiftSettings: common),
+            exclude: ["nexusguard-control.8"], swiftSettings: common),
         .testTarget(
             name: "AgentCoreTests", dependencies: ["AgentCore", "CSodium", "NexusGuard"],
             swiftSettings: common),

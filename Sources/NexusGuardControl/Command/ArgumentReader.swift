@@ -17,8 +17,9 @@ struct ArgumentReader {
     ]
     /// Options without a value.
     private static let unvalued: Set<String> = [
-        "all", "allow-plain-http", "allow-unauthenticated", "forwards-in-heartbeats", "help", "http", "json",
-        "no-preshared-keys", "require-envelope", "version", "with-tunnel",
+        "all", "allow-plain-answers", "allow-plain-http", "allow-unauthenticated", "forwards-in-heartbeats",
+        "help", "http", "json",
+        "no-preshared-keys", "version", "with-tunnel",
     ]
 
     /// Reads the arguments without the programme's name.

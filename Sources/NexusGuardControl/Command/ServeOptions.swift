@@ -70,12 +70,13 @@ package struct ServeOptions: Sendable {
 
     /// The options that `serve` knows.
     static let optionNames: Set<String> = [
-        "admin-url", "allow-plain-http", "allow-unauthenticated", "allowed-ips", "dns", "endpoint",
+        "admin-url", "allow-plain-answers", "allow-plain-http", "allow-unauthenticated", "allowed-ips", "dns",
+        "endpoint",
         "export-ca",
         "fault", "fault-file", "forwards-in-heartbeats", "heartbeat-interval", "host-name", "http",
         "interface",
         "keepalive", "listen", "listen-port", "log-level", "mtu", "no-preshared-keys", "pool",
-        "provisions-per-minute", "public-key", "require-envelope", "server-address", "tls-cert", "tls-key",
+        "provisions-per-minute", "public-key", "server-address", "tls-cert", "tls-key",
         "with-tunnel",
     ]
 
@@ -110,7 +111,7 @@ package struct ServeOptions: Sendable {
         usesPresharedKeys = !reader.has("no-preshared-keys")
         sendsForwards = reader.has("forwards-in-heartbeats")
         requiresAuthentication = !reader.has("allow-unauthenticated")
-        requiresEnvelope = reader.has("require-envelope")
+        requiresEnvelope = !reader.has("allow-plain-answers")
         provisionLimit =
             try reader.one("provisions-per-minute", "from 1 to 1000000") { Self.number($0, 1...1_000_000) }
             ?? 5

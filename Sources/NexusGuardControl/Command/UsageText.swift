@@ -106,7 +106,7 @@ package enum UsageText {
           --allow-plain-http         no TLS on other addresses too: keys may cross the network in the clear
           --provisions-per-minute N  for each address (default 5)
           --allow-unauthenticated    answer devices that do not prove who they are
-          --require-envelope         answer heartbeats only encrypted under the device's key
+          --allow-plain-answers      answer heartbeats of devices that do not ask for an answer encrypted under their key
 
         What devices are told:
           --endpoint HOST:PORT       where they reach the WireGuard server

@@ -19,12 +19,12 @@ extension ControlService {
         } catch {
             throw .refused(.malformed(error))
         }
-        let wantsEnvelope = try wantsEnvelope(request)
         let address: String? = if case .network(let address, _) = request.peer { address } else { nil }
         let report = DeviceRecord.Report(
             status: news.status, isTunnelUp: news.tunnelUp, lastHandshake: news.lastHandshake,
             address: address)
         let (known, clockLead) = try await admit(request, from: news.deviceID, report: report)
+        let wantsEnvelope = try wantsEnvelope(request)
         guard known.revocation == nil else {
             return revoked(known, wantsEnvelope: wantsEnvelope)
         }

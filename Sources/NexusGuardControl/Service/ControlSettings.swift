@@ -30,7 +30,7 @@ package struct ControlSettings: Sendable {
     /// Whether requests of devices must prove who sends them.
     package var requiresAuthentication = true
     /// Whether heartbeats must ask for an encrypted answer.
-    package var requiresEnvelope = false
+    package var requiresEnvelope = true
     /// How many requests for an identity an address may send in a minute.
     package var provisionLimit = 5
     /// Whether a device's word that its tunnel is up counts as a sign that it uses its newest keys; for a server

@@ -33,14 +33,16 @@ struct InvocationTests {
         #expect(given.isJSON)
     }
 
-    @Test("a server without further options is safe: loopback, TLS, proofs, preshared keys, five a minute")
+    @Test(
+        "a server without further options is safe: loopback, TLS, proofs, envelopes, preshared keys, five a minute"
+    )
     func defaults() throws {
         let options = try serve()
         #expect(options.listeners.map(\.address) == ["127.0.0.1"])
         #expect(options.listeners.map(\.port) == [8443])
         #expect(options.transport == .development(hostNames: []))
         #expect(options.requiresAuthentication)
-        #expect(!options.requiresEnvelope)
+        #expect(options.requiresEnvelope)
         #expect(options.usesPresharedKeys)
         #expect(options.provisionLimit == 5)
         #expect(options.pools.map(\.network.description) == ["10.172.21.0/24"])
@@ -54,7 +56,7 @@ struct InvocationTests {
     func everything() throws {
         let options = try serve(
             "--listen", "[::1]:0", "--listen=192.0.2.1:443", "--tls-cert", "c.pem", "--tls-key", "k.pem",
-            "--provisions-per-minute", "7", "--allow-unauthenticated", "--require-envelope", "--pool",
+            "--provisions-per-minute", "7", "--allow-unauthenticated", "--allow-plain-answers", "--pool",
             "fd00::/64", "--pool", "10.9.0.0/16", "--server-address", "10.9.255.1", "--allowed-ips",
             "0.0.0.0/0, ::/0", "--dns", "1.1.1.1,9.9.9.9", "--mtu", "1380", "--keepalive", "0",
             "--heartbeat-interval", "1m", "--admin-url", "https://a.example/", "--no-preshared-keys",
@@ -65,7 +67,7 @@ struct InvocationTests {
         #expect(options.transport == .certificate(path: "c.pem", keyPath: "k.pem"))
         #expect(options.provisionLimit == 7)
         #expect(!options.requiresAuthentication)
-        #expect(options.requiresEnvelope)
+        #expect(!options.requiresEnvelope)
         #expect(options.pools.map(\.network.description) == ["10.9.0.0/16", "fd00::/64"])
         #expect(options.pools.map(\.serverAddress.description) == ["10.9.255.1", "fd00::1"])
         #expect(options.allowedIPs?.map(\.description) == ["0.0.0.0/0", "::/0"])

@@ -159,8 +159,12 @@ struct ProcessTests {
             body: body, deviceID: device.id, key: key)
         let beat = try await Namespaces.send(
             namespaces.first, "POST", "/api/v1/heartbeat", port: port,
-            headers: [(name: "Authorization", value: proof)], body: body)
-        let rotated = try HeartbeatResponse(parsing: beat.body).config
+            headers: [
+                (name: "Authorization", value: proof), (name: "X-NexusGuard-Envelope", value: "aes-256-gcm"),
+            ], body: body)
+        let rotated = try HeartbeatResponse(
+            parsing: beat.body, key: key, requiresEncryption: true
+        ).config
         #expect(rotated.difference(from: config) == .identity)
         // Delivered is not used: the old keys still carry packets.
         try await ping()

@@ -41,6 +41,9 @@ struct ControlServerTests {
                 body: DeprovisionRequest(deviceID: device.id).json())
             #expect(gone.status == 204)
             #expect(try await client.heartbeat(device).status == 410)
+            let plain = try await client.send(
+                "POST", "/api/v1/heartbeat", as: device, body: Array(device.news().utf8))
+            #expect(plain.status == 400)
             #expect(try await client.send("GET", "/elsewhere").status == 404)
             #expect(try await client.send("GET", "/api/v1/provision").status == 405)
         }

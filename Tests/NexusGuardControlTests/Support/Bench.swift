@@ -29,6 +29,8 @@ final class Bench: Sendable {
             pools: try pools.map { try Samples.pool($0) }, serverPublicKey: serverKey.publicKey,
             endpoint: try Endpoint("vpn.example.net:51820"))
         settings.provisionLimit = 1000
+        // Tests that look at plain answers are many; those of the default set it.
+        settings.requiresEnvelope = false
         change(&settings)
         let plan = FaultPlan(
             try faults.map { try Fault($0) }, file: faultFile.map { [directory] in directory.file($0) },
