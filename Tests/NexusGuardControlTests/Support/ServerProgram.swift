@@ -37,6 +37,13 @@ enum ServerProgram {
         return forbidsSkipping
     }()
 
+    /// Whether tests that let another process hold the database can run; prints why not.
+    static let hasPython: Bool = {
+        if tools("python3") != nil { return true }
+        print("The test of a database that is held is skipped: no python3")
+        return forbidsSkipping
+    }()
+
     /// The full path of a tool.
     static func tools(_ name: String) -> String? {
         ["/usr/sbin", "/usr/bin", "/sbin", "/bin"].map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
