@@ -14,6 +14,9 @@ IMPORT_CHECK := --explicit-target-dependency-import-check error
 STATIC := -c release --static-swift-stdlib --scratch-path .build/static --product nexusguard-tun
 DAEMON = .build/release/nexusguard-tun
 BENCH_TOOL = .build/release/nexusguard-bench
+AGENT_PRODUCTS = nexusguard-agent nexusguard nexusguard-control
+# The tests that start programs, which the targets for them run.
+END_TO_END = ^(Agent)?EndToEnd\.
 
 # `make demo PEER=wireguard-go` sets the other implementation at one end.
 PEER ?= nexusguard-tun
@@ -28,14 +31,14 @@ FUZZERS ?=
 PACKETS ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit end-to-end idle bench install uninstall check allocations instructions embedding fuzz sanitize coverage \
-	release packages-build packages-agent packages-test packages-demo packages-gates \
+.PHONY: help demo demo-agent test unit end-to-end agent-end-to-end idle bench install uninstall check allocations instructions embedding fuzz sanitize coverage \
+	release packages-build packages-agent packages-test packages-demo packages-demo-agent packages-gates \
 	packages-compare compare compare-test clean
 
 help: ## show this list
 	@echo 'NexusGuard: userspace WireGuard in Swift'
 	@echo
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14 | sed 's/^/  make /'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18 | sed 's/^/  make /'
 	@echo
 	@echo '  PEER=wireguard-go make demo     one end is the other implementation'
 	@echo '  PREFIX=/usr DESTDIR=/tmp/root   where make install puts the files'
@@ -44,11 +47,15 @@ demo: packages-demo ## two daemons, two network namespaces, ping, iperf3 and fig
 	@$(SWIFT) build $(STATIC)
 	@Tests/EndToEnd/Scripts/demo.sh .build/static/release/nexusguard-tun '$(PEER)'
 
+demo-agent: packages-demo-agent ## control server and agent: identity, tunnel, new keys, an outage
+	@set -e; for product in $(AGENT_PRODUCTS); do $(SWIFT) build -c release --product $$product; done
+	@Tests/AgentEndToEnd/Scripts/demo-agent.sh .build/release
+
 test: unit compare-test end-to-end ## unit, simulation and end to end tests (as root: all of them)
 
 unit: packages-agent ## the tests that need no privileges
 	$(SWIFT) build --build-tests $(IMPORT_CHECK)
-	$(SWIFT) test --skip-build $(IMPORT_CHECK) --skip '^EndToEnd\.'
+	$(SWIFT) test --skip-build $(IMPORT_CHECK) --skip '$(END_TO_END)'
 
 end-to-end: packages-test ## the daemon against wg, wg-quick, ip and wireguard-go
 	$(SWIFT) build --build-tests $(IMPORT_CHECK)
@@ -56,6 +63,15 @@ end-to-end: packages-test ## the daemon against wg, wg-quick, ip and wireguard-g
 	if [ "$$(id -u)" -eq 0 ]; then export NEXUSGUARD_SKIP_NOTHING=1; fi; \
 		NEXUSGUARD_TUN="$${NEXUSGUARD_TUN:-$(CURDIR)/$(DAEMON)}" \
 		$(SWIFT) test --skip-build $(IMPORT_CHECK) --filter '^EndToEnd\.'
+
+agent-end-to-end: packages-test packages-agent ## as root: the agent, its command and the control server
+	$(SWIFT) build --build-tests $(IMPORT_CHECK)
+	set -e; for product in $(AGENT_PRODUCTS); do $(SWIFT) build -c release --product $$product; done
+	if [ "$$(id -u)" -eq 0 ]; then export NEXUSGUARD_SKIP_NOTHING=1; fi; \
+		NEXUSGUARD_AGENT="$${NEXUSGUARD_AGENT:-$(CURDIR)/.build/release/nexusguard-agent}" \
+		NEXUSGUARD_COMMAND="$${NEXUSGUARD_COMMAND:-$(CURDIR)/.build/release/nexusguard}" \
+		NEXUSGUARD_CONTROL="$${NEXUSGUARD_CONTROL:-$(CURDIR)/.build/release/nexusguard-control}" \
+		$(SWIFT) test --skip-build $(IMPORT_CHECK) --filter '^AgentEndToEnd\.'
 
 idle: packages-test ## as root: no system call of an idle daemon with a session in 60 s
 	$(SWIFT) build --build-tests $(IMPORT_CHECK)
@@ -106,7 +122,7 @@ sanitize: packages-test ## the tests under the thread and address sanitizers
 	.ci/sanitize address
 
 coverage: packages-agent ## lines that the tests reach in the three protocol targets (at least 90 %)
-	$(SWIFT) test --enable-code-coverage --scratch-path .build/coverage --skip '^EndToEnd\.'
+	$(SWIFT) test --enable-code-coverage --scratch-path .build/coverage --skip '$(END_TO_END)'
 	.ci/coverage .build/coverage
 
 release: packages-agent ## everything, optimised
@@ -123,6 +139,9 @@ packages-test:
 
 packages-demo:
 	@.ci/packages build demo
+
+packages-demo-agent:
+	@.ci/packages build agent demo-agent
 
 packages-gates:
 	@.ci/packages build gates

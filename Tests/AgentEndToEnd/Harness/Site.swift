@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+
+/// A control server and the agents that it serves, each in a namespace, joined by a switch.
+///
+/// The server is 192.0.2.1 and 2001:db8::1, agent N is 192.0.2.N+1 and 2001:db8::N+1. Behind the server,
+/// 198.51.100.1 and 2001:db8:1::1 stand for the Internet. Within the tunnel the server is 10.172.21.1.
+struct Site: Sendable {
+    /// The server's address within the tunnel.
+    static let inner = "10.172.21.1"
+    /// Addresses that only routers know.
+    static let far4 = "198.51.100.1"
+    static let far6 = "2001:db8:1::1"
+
+    let lab: Lab
+    /// Where the server is, and the Internet behind it.
+    let namespace: Namespace
+    let control: ControlServer
+
+    /// Builds the place of the server, and starts it.
+    init(_ lab: Lab, endpoint: String = "192.0.2.1:51820", _ options: [String] = []) async throws {
+        self.lab = lab
+        namespace = try await lab.namespace()
+        control = ControlServer(lab, in: namespace)
+        try await namespace.bash(
+            """
+            ip link add switch type bridge
+            ip address add 192.0.2.1/24 dev switch
+            ip address add 2001:db8::1/64 dev switch nodad
+            ip link set switch up
+            ip link add far type dummy
+            ip address add \(Self.far4)/32 dev far
+            ip address add \(Self.far6)/128 dev far nodad
+            ip link set far up
+            sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+            """)
+        try await control.start(endpoint: endpoint, options)
+    }
+
+    /// An agent on the switch that has no identity yet and does not run.
+    ///
+    /// - Parameter settings: Further lines of the administrator's file.
+    func agent(_ number: Int = 1, settings: [String] = []) async throws -> Agent {
+        let place = try await place(number)
+        return try agent(number, in: place, settings: settings)
+    }
+
+    /// Another agent in a place that is there; only one of them may run at a time.
+    func agent(
+        _ number: Int, in place: Namespace, settings: [String] = []
+    ) throws -> Agent {
+        // The real machine-id is that of all namespaces.
+        let hwid = String(repeating: "0", count: 32 - "\(number)".count) + "\(number)"
+        return try Agent(
+            lab, in: place, name: "device\(number)",
+            settings: ["server_url = https://192.0.2.1:\(ControlServer.port)"]
+                + ["ca_file = \(control.authorityFile)", "hwid = \(hwid)"] + settings)
+    }
+
+    /// A namespace on the switch.
+    func place(_ number: Int) async throws -> Namespace {
+        let place = try await lab.namespace()
+        try await Shell.check(
+            ["ip", "link", "add", "port\(number)", "netns", namespace.name, "type", "veth"]
+                + ["peer", "name", "uplink", "netns", place.name])
+        try await namespace.ip("link set port\(number) master switch up")
+        try await place.bash(
+            """
+            ip address add 192.0.2.\(number + 1)/24 dev uplink
+            ip address add 2001:db8::\(number + 1)/64 dev uplink nodad
+            ip link set uplink up
+            ip route add default via 192.0.2.1
+            ip -6 route add default via 2001:db8::1
+            """)
+        return place
+    }
+
+    /// An agent that runs, with an identity and a tunnel that is up.
+    func connectedAgent(_ number: Int = 1, settings: [String] = []) async throws -> Agent {
+        let agent = try await agent(number, settings: settings)
+        try await agent.start()
+        let token = try await control.token(name: agent.name)
+        try await agent.command("provision", "--token-file", token.path)
+        try await agent.command("up", "--timeout", "40")
+        return agent
+    }
+}
