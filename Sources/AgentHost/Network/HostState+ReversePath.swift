@@ -11,9 +11,10 @@ extension HostState {
         guard let marks = plan.packetMarks else { return [] }
         var changes: [HostChange] = []
         if plan.rulesIPv4, let setting = setting(Self.settingOfMarks, "1") { changes.append(setting) }
-        changes.append(.packetMarks(marks))
+        if canMarkPackets { changes.append(.packetMarks(marks)) }
         // Where marks can not be given back, a strict filter must become a loose one.
-        if plan.rulesIPv4, changes.contains(where: { refused[$0] != nil }), try isStrict(link, &kernel),
+        let hasMarks = canMarkPackets && !changes.contains { refused[$0] != nil }
+        if plan.rulesIPv4, !hasMarks, try isStrict(link, &kernel),
             let setting = setting(Self.settingOfReversePath, "2")
         {
             changes.append(setting)

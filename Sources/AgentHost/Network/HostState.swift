@@ -11,6 +11,8 @@ struct HostState {
     var plan: HostPlan?
     /// Watches what others do, while there is a plan.
     var monitor: NetlinkMonitor?
+    /// Whether the kernel is asked for a table of packet marks; tests do without as old kernels must.
+    var canMarkPackets = true
     /// Changes that the host refuses, in words; they are not tried again before the next plan.
     private(set) var refused: [HostChange: String] = [:]
     /// The table of packet marks as it was made last.
