@@ -10,7 +10,7 @@ public import NexusGuard
 /// server has moved and its name must be looked up. This one asks the host's own name servers, and its packets
 /// carry our mark.
 public final class HostResolver: Sendable {
-    private let files: NameFiles
+    let files: NameFiles
     private let mark: UInt32
     private let port: UInt16
 
