@@ -15,8 +15,8 @@ public enum HostError: Error, Hashable, Sendable, CustomStringConvertible {
     case journal(operation: String, errno: Int32)
     /// A newer version of the agent wrote the journal.
     case newerJournal(version: Int)
-    /// A name has no address, or the name servers do not answer.
-    case unresolved(name: String, reason: String)
+    /// A name has no address, or, which is temporary, the name servers do not answer.
+    case unresolved(name: String, reason: String, isTemporary: Bool)
 
     /// One sentence that names the culprit.
     public var description: String {
@@ -29,7 +29,7 @@ public enum HostError: Error, Hashable, Sendable, CustomStringConvertible {
             "the journal of changes to the host: \(operation): \(Self.text(of: number))"
         case .newerJournal(let version):
             "the journal of changes to the host has version \(version), which a newer agent wrote"
-        case .unresolved(let name, let reason): "\(name) has no address: \(reason)"
+        case .unresolved(let name, let reason, _): "\(name) has no address: \(reason)"
         }
     }
 

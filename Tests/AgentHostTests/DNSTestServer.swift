@@ -33,7 +33,7 @@ final class DNSTestServer: Sendable {
     /// Serves on an address of the loopback interface, in the namespace of the calling thread.
     init(_ address: String = "127.0.0.1", port: UInt16 = 5_353, _ behaviour: @escaping Behaviour) throws {
         self.port = port
-        datagrams = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+        datagrams = socket(AF_INET, linux_datagram_socket_type, 0)
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         for descriptor in [datagrams, listener] {
             let result = HostTestPacket.withAddress(address, port) { bind(descriptor, $0, $1) }

@@ -90,4 +90,23 @@ struct FileJournalStorageTests {
             #expect(try HostTestNamespace.tool("od -An -tu1 \(folder)/journal.json.bad-1").contains("1"))
         }
     }
+
+    @Test("where the first directory can not be written the second one serves, and only while it must")
+    func fallback() throws {
+        try Self.withFolder { folder in
+            try HostTestNamespace.tool("mkdir \(folder)/run")
+            let storage = FileJournalStorage(directory: "\(folder)/state", fallback: "\(folder)/run")
+            try storage.save([1])
+            #expect(try storage.load() == [1])
+            #expect(try Self.names("\(folder)/run") == ["journal.json"])
+            try HostTestNamespace.tool("mkdir \(folder)/state")
+            #expect(try storage.load() == [1])
+            try storage.save([2])
+            #expect(try storage.load() == [2])
+            #expect(try Self.names("\(folder)/run") == [])
+            #expect(try Self.names("\(folder)/state") == ["journal.json"])
+            try storage.save([])
+            #expect(try Self.names("\(folder)/state") == [])
+        }
+    }
 }

@@ -171,6 +171,20 @@ struct HostNetworkTests {
         }
     }
 
+    static let rooms: [(String, Int)] = [
+        ("link set up0 mtu 1500", 1_420), ("link set up0 mtu 9000", 1_420), ("link set up0 mtu 1492", 1_412),
+        ("link set up0 mtu 1300", 1_280), ("route replace default via 192.0.2.1 mtu 1400", 1_320),
+        ("route del default", 1_420),
+    ]
+
+    @Test("the tunnel's MTU leaves 80 bytes of the way to the server, as wg-quick does", arguments: rooms)
+    func suitableMTU(_ line: String, _ mtu: Int) async throws {
+        try await withHost { host, _ in
+            try HostTestNamespace.ip(line)
+            #expect(host.suitableMTU(serverAddresses: [try IPAddress("198.51.100.7")]) == mtu)
+        }
+    }
+
     @Test("an interface of others with the name is refused and stays")
     func takenInterface() async throws {
         try await withHost { host, journal in

@@ -96,7 +96,8 @@ struct HostResolverTests {
                 [Server.answer(question, [Server.address(Self.pointer, "203.0.113.66")])]
             }
             let reason = "the name does not exist or has no address"
-            #expect(throws: HostError.unresolved(name: "vpn.example.net", reason: reason)) {
+            #expect(throws: HostError.unresolved(name: "vpn.example.net", reason: reason, isTemporary: false))
+            {
                 try resolver.addresses(of: "vpn.example.net")
             }
             #expect(first.asked.count == 2 && second.asked.isEmpty)
@@ -121,7 +122,8 @@ struct HostResolverTests {
         try await Self.run { resolver in
             let server = try Server { [Server.answer($0, code: 5)] }
             let reason = "the name server 127.0.0.1 answers with code 5"
-            #expect(throws: HostError.unresolved(name: "vpn.example.net", reason: reason)) {
+            #expect(throws: HostError.unresolved(name: "vpn.example.net", reason: reason, isTemporary: true))
+            {
                 try resolver.addresses(of: "vpn.example.net")
             }
             // Two rounds, both families.
@@ -173,7 +175,10 @@ struct HostResolverTests {
         try await Self.run(servers: [], hosts: hosts) { resolver in
             let found = try resolver.addresses(of: "vpn.EXAMPLE.net")
             #expect(Self.texts(found) == ["192.0.2.55", "2001:db8::55"])
-            #expect(throws: HostError.unresolved(name: "a.example", reason: "no name server is configured")) {
+            #expect(
+                throws: HostError.unresolved(
+                    name: "a.example", reason: "no name server is configured", isTemporary: false)
+            ) {
                 try resolver.addresses(of: "a.example")
             }
         }

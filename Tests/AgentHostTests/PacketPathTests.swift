@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import CLinux
 import Glibc
 import NexusGuard
 import Synchronization
@@ -139,9 +140,9 @@ struct PacketPathTests {
         let descriptor: Int32
 
         init(port: UInt16) throws {
-            descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+            descriptor = socket(AF_INET, linux_datagram_socket_type, 0)
             var mark = FirewallMark.value
-            setsockopt(descriptor, SOL_SOCKET, 36, &mark, socklen_t(MemoryLayout<UInt32>.size))
+            setsockopt(descriptor, SOL_SOCKET, linux_so_mark, &mark, socklen_t(MemoryLayout<UInt32>.size))
             let result = HostTestPacket.withAddress("0.0.0.0", port) { bind(descriptor, $0, $1) }
             guard descriptor >= 0, result == 0 else {
                 throw HostTestNamespace.ToolFailure(line: "bind", output: "errno \(errno)")
@@ -180,7 +181,7 @@ struct PacketPathTests {
         let frame =
             address + [2, 0, 0, 0, 0, 1, 8, 0]
             + datagram(from: source, port, to: destination, destinationPort)
-        let descriptor = socket(17, Int32(SOCK_RAW.rawValue), 0)
+        let descriptor = socket(17, linux_netlink_blocking_socket_type, 0)
         defer { close(descriptor) }
         var name = [UInt8](repeating: 0, count: 20)
         withUnsafeBytes(of: UInt16(17)) { name.replaceSubrange(0..<2, with: $0) }

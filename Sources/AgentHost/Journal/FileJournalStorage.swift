@@ -5,25 +5,72 @@ internal import Glibc
 /// Keeps the journal in one file, mode 0600, which is replaced as a whole.
 ///
 /// There is no file while there is nothing to undo. A temporary file that was not renamed is of no use: its
-/// changes were not begun.
+/// changes were not begun. When the directory can not be written, such as on a full disk, another one serves.
 public final class FileJournalStorage: JournalStorage {
     /// The name of the file in the agent's state directory.
     public static let fileName = "journal.json"
 
     private let directory: String
-    private let path: String
+    private let fallback: String?
 
     /// The largest file that is read, in bytes; ours are far smaller.
     private static let mostBytes = 4 << 20
 
     /// Keeps the journal in a directory, which must be there.
-    public init(directory: String) {
+    ///
+    /// - Parameter fallback: A directory for when the first one can not be written; it may be one that the end of
+    ///   the boot clears, since so are all changes that the journal is for.
+    public init(directory: String, fallback: String? = nil) {
         self.directory = directory
-        path = "\(directory)/\(Self.fileName)"
+        self.fallback = fallback
     }
 
     /// Replaces the file; when the call returns the new one is on the disk.
     public func save(_ bytes: [UInt8]) throws(HostError) {
+        guard let fallback else {
+            try save(bytes, in: directory)
+            return
+        }
+        do throws(HostError) {
+            try save(bytes, in: directory)
+        } catch {
+            // What is removed in one place must not come back from the other.
+            if bytes.isEmpty { throw error }
+            try save(bytes, in: fallback)
+            return
+        }
+        // Old, and of no harm when it stays: what is undone already is not undone again.
+        try? save([], in: fallback)
+    }
+
+    /// Reads the file; `nil` when there is none.
+    public func load() throws(HostError) -> [UInt8]? {
+        // The fallback has a file only when it is the newer one.
+        if let fallback, let bytes = try? load(from: fallback) { return bytes }
+        return try load(from: directory)
+    }
+
+    /// Renames the file to `journal.json.bad-N`.
+    public func setAside() {
+        for place in [fallback, directory] {
+            guard let place, access(Self.path(in: place), F_OK) == 0 else { continue }
+            let path = Self.path(in: place)
+            // The first free name; the last one is used again rather than filling the disk.
+            for number in 1...9 {
+                let name = "\(path).bad-\(number)"
+                if number == 9 || access(name, F_OK) != 0 {
+                    rename(path, name)
+                    break
+                }
+            }
+            return
+        }
+    }
+
+    private static func path(in directory: String) -> String { "\(directory)/\(fileName)" }
+
+    private func save(_ bytes: [UInt8], in directory: String) throws(HostError) {
+        let path = Self.path(in: directory)
         if bytes.isEmpty {
             guard unlink(path) == 0 else {
                 if errno == ENOENT { return }
@@ -37,11 +84,11 @@ public final class FileJournalStorage: JournalStorage {
                 throw .journal(operation: "rename \(temporary)", errno: errno)
             }
         }
-        try syncDirectory()
+        try sync(directory)
     }
 
-    /// Reads the file; `nil` when there is none.
-    public func load() throws(HostError) -> [UInt8]? {
+    private func load(from directory: String) throws(HostError) -> [UInt8]? {
+        let path = Self.path(in: directory)
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -60,18 +107,6 @@ public final class FileJournalStorage: JournalStorage {
             }
         }
         throw .journal(operation: "read \(path)", errno: EFBIG)
-    }
-
-    /// Renames the file to `journal.json.bad-N`.
-    public func setAside() {
-        // The first free name; the last one is used again rather than filling the disk.
-        for number in 1...9 {
-            let name = "\(path).bad-\(number)"
-            if number == 9 || access(name, F_OK) != 0 {
-                rename(path, name)
-                return
-            }
-        }
     }
 
     private func write(_ bytes: [UInt8], to temporary: String) throws(HostError) {
@@ -95,7 +130,7 @@ public final class FileJournalStorage: JournalStorage {
         guard close(descriptor) == 0 else { throw .journal(operation: "close \(temporary)", errno: errno) }
     }
 
-    private func syncDirectory() throws(HostError) {
+    private func sync(_ directory: String) throws(HostError) {
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .journal(operation: "open \(directory)", errno: errno) }
         defer { close(descriptor) }

@@ -29,34 +29,33 @@ public final class HostResolver: Sendable {
         self.port = port
     }
 
-    /// The addresses of a name, each family in the order of the server, those of the family with a route first.
+    /// The addresses of a name, those with a route first.
     ///
     /// Waits for name servers, a few seconds at most.
     ///
-    /// - Parameter usesSystem: Whether the system's resolver, which knows more ways than we do, is asked when the
-    ///   name servers know nothing; it does not bypass the tunnel.
     /// - Throws: `HostError.unresolved`.
-    public func addresses(of name: String, usesSystem: Bool = false) throws(HostError) -> [IPAddress] {
+    public func addresses(of name: String) throws(HostError) -> [IPAddress] {
         if let address = try? IPAddress(name) { return [address] }
-        var addresses = files.hosts(name)
+        let hosts = files.hosts(name)
+        if !hosts.isEmpty { return sorted(hosts) }
+        let servers = files.servers
         var reason = "no name server is configured"
-        if addresses.isEmpty {
-            for server in Array(repeating: files.servers, count: Self.rounds).joined() {
-                switch ask(server, name) {
-                case .success(let found):
-                    addresses = found
-                    reason = "the name does not exist or has no address"
-                case .failure(let failure):
-                    reason = failure.reason
-                    continue
-                }
-                break
+        for server in Array(repeating: servers, count: Self.rounds).joined() {
+            switch ask(server, name) {
+            case .success(let found) where found.isEmpty:
+                reason = "the name does not exist or has no address"
+                throw .unresolved(name: name, reason: reason, isTemporary: false)
+            case .success(let found): return sorted(found)
+            case .failure(let failure): reason = failure.reason
             }
         }
-        if addresses.isEmpty, usesSystem { addresses = Self.systemAddresses(of: name) }
-        guard !addresses.isEmpty else { throw .unresolved(name: name, reason: reason) }
-        return sorted(addresses)
+        throw .unresolved(name: name, reason: reason, isTemporary: !servers.isEmpty)
     }
+
+    /// The addresses that the system's resolver knows, those with a route first; empty when it knows none.
+    ///
+    /// It knows more ways than name servers, but does not bypass a tunnel, and may take a minute.
+    public func systemAddresses(of name: String) -> [IPAddress] { sorted(Self.lookUp(name)) }
 
     /// Those with a route first, and of these IPv6 first, as RFC 6724 has it.
     private func sorted(_ addresses: [IPAddress]) -> [IPAddress] {
@@ -131,7 +130,7 @@ public final class HostResolver: Sendable {
     }
 
     /// What the system's resolver knows, in its order.
-    private static func systemAddresses(of name: String) -> [IPAddress] {
+    private static func lookUp(_ name: String) -> [IPAddress] {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = linux_datagram_socket_type

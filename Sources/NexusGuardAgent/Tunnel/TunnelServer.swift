@@ -43,21 +43,33 @@ struct TunnelServer: Hashable, Sendable {
             known = [address]
         case .name(let name):
             do throws(HostError) {
-                known = try resolver.addresses(of: name, usesSystem: usesSystem)
+                known = try resolver.addresses(of: name)
                 memory?.keep(known, of: name)
             } catch {
                 let isSame = former.map { $0.configured.host == endpoint.host } ?? false
                 known = isSame ? former?.addresses ?? [] : memory?.addresses(of: name) ?? []
+                // Last what may take long, unless waiting for a name server is of no use.
+                if usesSystem, known.isEmpty || !error.isTemporary {
+                    let found = resolver.systemAddresses(of: name)
+                    if !found.isEmpty { known = found }
+                }
                 guard !known.isEmpty else { throw error }
             }
         }
         // One that is in use stays in use while it can be.
         let kept = known.first { $0 == former?.chosen && isReachable($0) }
         guard let chosen = kept ?? known.first(where: isReachable) ?? known.first else {
-            throw .unresolved(name: endpoint.description, reason: "the name has no address")
+            throw .unresolved(name: "\(endpoint)", reason: "there is none", isTemporary: false)
         }
         configured = endpoint
         addresses = known
         self.chosen = chosen
+    }
+}
+
+extension HostError {
+    /// Whether the same may work later.
+    fileprivate var isTemporary: Bool {
+        if case .unresolved(_, _, let isTemporary) = self { isTemporary } else { false }
     }
 }
