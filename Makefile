@@ -25,7 +25,7 @@ ARGUMENTS ?=
 # Arguments of the comparison of daemons under `make compare`.
 COMPARE ?=
 # Seconds for each fuzzer under `make fuzz`, and which of them; none runs all.
-SECONDS ?= 20
+FUZZ_SECONDS ?= 20
 FUZZERS ?=
 # Packets of the shorter of the two runs that `make allocations` compares.
 PACKETS ?= 20000
@@ -114,8 +114,8 @@ instructions: packages-gates ## instructions for each packet against Benchmarks/
 embedding: packages-build ## an outside package builds against the library product
 	$(SWIFT) build --package-path Tests/Embedding
 
-fuzz: packages-agent ## the fuzzers, 20 s each (SECONDS=…, FUZZERS="AEAD …" for some of them)
-	.ci/fuzz $(SECONDS) $(FUZZERS)
+fuzz: packages-agent ## the fuzzers, 20 s each (FUZZ_SECONDS=…, FUZZERS="AEAD …" for some of them)
+	.ci/fuzz $(FUZZ_SECONDS) $(FUZZERS)
 
 sanitize: packages-test ## the tests under the thread and address sanitizers
 	.ci/sanitize thread

@@ -170,7 +170,8 @@ def show(options, runs, note):
     for run in runs:
         print(f"\n{run.heading}\n")
         print(report.table(run.samples, options.reference, width))
-    print(f"\n±: half the distance from the least to the greatest; x: the ratio to {options.reference}")
+    spread = "±: half the distance from the least to the greatest; " if options.rounds > 1 else ""
+    print(f"\n{spread}x: the ratio to {options.reference}")
     failures = [f"{run.heading}: {failure}" for run in runs for failure in run.failures]
     if failures:
         print(f"failed measurements: {len(failures)}")
@@ -204,7 +205,8 @@ def main(words=None):
     note = ""
     try:
         check_machine(options, implementations)
-        note = f"{machine()}; median of {options.rounds} interleaved rounds, {options.seconds} s each"
+        rounds = f"median of {options.rounds} interleaved rounds" if options.rounds > 1 else "one round"
+        note = f"{machine()}; {rounds}, traffic of {options.seconds} s each"
         if "flood" in options.groups:
             note += f"; the flood: {FLOOD_RATE:,} forged initiations a second against the receiver of the stream"
         compare(options, implementations, runs)

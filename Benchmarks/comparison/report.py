@@ -31,19 +31,19 @@ def shortened(name, width):
     return name if len(name) <= width else name[:width - 1] + "…"
 
 
-def column(name, results, base, metrics, limit):
-    """The heading and the cells of one implementation, all of one width."""
+def column(name, results, base, metrics, limit, many):
+    """The heading and the cells of one implementation, all of one width; without spread unless there are `many`."""
     rows = []
     for metric in metrics:
         if metric not in results:
             rows.append(("-", "", ""))
             continue
         middle, low, high = results[metric]
-        spread = (high - low) / middle * 50 if middle else 0
+        spread = f"±{(high - low) / middle * 50 if middle else 0:.0f}%" if many else ""
         ratio = ""
         if base is not None and base.get(metric, (0,))[0]:
             ratio = f"{middle / base[metric][0]:.2f}x"
-        rows.append((number(middle, METRICS[metric].decimals), f"±{spread:.0f}%", ratio))
+        rows.append((number(middle, METRICS[metric].decimals), spread, ratio))
     widths = [max(len(row[part]) for row in rows) for part in range(3)]
     cells = [" ".join(f"{text:>{width}}" for text, width in zip(row, widths) if width) for row in rows]
     heading = shortened(name, limit)
@@ -68,7 +68,8 @@ def table(samples, reference, width=WIDTH):
     blocks, used = [], room
     for name, result in results.items():
         base = None if name == reference else results.get(reference, {})
-        cells = column(name, result, base, metrics, max(room - 2, 12))
+        many = len(samples[name]) > 1
+        cells = column(name, result, base, metrics, max(room - 2, 12), many)
         if used + 2 + len(cells[0]) > room or not blocks:
             blocks.append(list(labels))
             used = 0

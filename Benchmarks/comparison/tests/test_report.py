@@ -40,7 +40,7 @@ class TableTests(unittest.TestCase):
         self.assertEqual(lines[1].split()[-5:], ["1,000", "±30%", "2.00x", "500", "±0%"])
 
     def test_a_metric_without_a_sample_is_a_dash_and_has_no_ratio(self):
-        samples = {"one": [{"tcp1": 10, "udp64": 5}], "two": [{"udp64": 10}, {}], "three": []}
+        samples = {"one": [{"tcp1": 10, "udp64": 5}, {}], "two": [{"udp64": 10}, {}], "three": []}
         lines = {line.split(" ")[0]: line.split() for line in report.table(samples, "two").splitlines()[1:]}
         self.assertEqual(lines["TCP,"][-4:], ["10", "±0%", "-", "-"])
         self.assertEqual(lines["UDP,"][-6:], ["5", "±0%", "0.50x", "10", "±0%", "-"])
@@ -50,7 +50,10 @@ class TableTests(unittest.TestCase):
 
     def test_a_median_of_zero_divides_nothing(self):
         lines = report.table({"one": [{"idle_calls": 0}], "two": [{"idle_calls": 7}]}, "one").splitlines()
-        self.assertEqual(lines[1].split()[-4:], ["0", "±0%", "7", "±0%"])
+        self.assertEqual(lines[1].split()[-2:], ["0", "7"])
+
+    def test_one_round_has_no_spread(self):
+        self.assertNotIn("±", report.table({"one": [full(1)], "two": [full(2)]}, "one"))
 
 
 class ChartTests(unittest.TestCase):
