@@ -105,7 +105,7 @@ struct ClientConnectionTests {
 
     @Test(
         "sockets carry the mark and are closed on exec; different marks share no connection",
-        .enabled(if: getuid() == 0, "marks need root"))
+        .enabled(if: Privileges.isRoot, Privileges.reason))
     func mark() async throws {
         let server = try server()
         let client = HTTPClient()

@@ -27,9 +27,9 @@ public enum DevelopmentCertificate {
         var certificate: gnutls_x509_crt_t?
         try check(gnutls_x509_crt_init(&certificate))
         defer { gnutls_x509_crt_deinit(certificate) }
-        try describe(certificate, commonName: commonName)
         for name in hostNames { try add(hostName: name, to: certificate) }
         for address in addresses { try add(address: address, to: certificate) }
+        try describe(certificate, commonName: commonName)
         try check(gnutls_x509_crt_set_key(certificate, key))
         try check(gnutls_x509_crt_sign2(certificate, certificate, key, GNUTLS_DIG_SHA256, 0))
         let text = try export {
