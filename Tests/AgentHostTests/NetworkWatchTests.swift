@@ -101,6 +101,26 @@ struct NetworkWatchTests {
         }
     }
 
+    @Test("interfaces that our traffic does not use are no news")
+    func containers() async throws {
+        try await HostTestNamespace.run {
+            try HostTestNamespace.makeUplink()
+            let watch = try NetworkWatch()
+            let events = Events(watch)
+            for line in [
+                "link add box0 type veth peer name box1", "link set box0 up", "link set box1 up",
+                "addr add 172.17.0.1/16 dev box0", "route add 172.18.0.0/16 via 172.17.0.9",
+            ] {
+                try HostTestNamespace.ip(line)
+            }
+            usleep(Self.rest)
+            #expect(events.take() == [])
+            try HostTestNamespace.ip("link del box0")
+            usleep(Self.rest)
+            #expect(events.take() == [])
+        }
+    }
+
     @Test("the tunnel's own interface, routes and rules are no news")
     func ownChanges() async throws {
         try await withHost { host, _ in

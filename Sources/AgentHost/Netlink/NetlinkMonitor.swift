@@ -14,8 +14,8 @@ final class NetlinkMonitor: Sendable {
         var hasLost = false
         /// Whether a table of nf_tables changed.
         var filtersChanged = false
-        /// Whether the wall clock was set, which the kernel also does after a sleep.
-        var clockChanged = false
+        /// Whether the kernel has the handler called after a sleep, because the wall clock is then set.
+        var tellsOfSleep = false
     }
 
     /// Gets the news on the monitor's thread: at first, at every change and at its own deadline.
@@ -111,14 +111,15 @@ final class NetlinkMonitor: Sendable {
 
     private static func run(_ descriptors: [Int32], _ hasEnded: Flag, _ handler: Handler) {
         var polled = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        var deadline = handler(News())
+        let tellsOfSleep = (descriptors.last ?? -1) >= 0
+        var deadline = handler(News(tellsOfSleep: tellsOfSleep))
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         defer { for descriptor in descriptors where descriptor >= 0 { close(descriptor) } }
         while true {
             let wait = deadline.map { max(0, min(($0 - HostClock.boot + 999_999) / 1_000_000, 3_600_000)) }
             let count = poll(&polled, nfds_t(polled.count), Int32(wait ?? -1))
             if count < 0 && errno != EINTR { return }
-            var news = News()
+            var news = News(tellsOfSleep: tellsOfSleep)
             if count > 0 {
                 if polled[0].revents != 0 { drainCounter(polled[0].fd) }
                 if hasEnded.value.load(ordering: .acquiring) { return }
@@ -131,7 +132,6 @@ final class NetlinkMonitor: Sendable {
                 if polled[3].revents != 0 {
                     drainCounter(polled[3].fd)
                     arm(polled[3].fd)
-                    news.clockChanged = true
                 }
             } else if count == 0, let deadline, HostClock.boot < deadline {
                 continue

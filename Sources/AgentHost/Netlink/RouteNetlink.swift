@@ -152,6 +152,12 @@ struct RouteNetlink: ~Copyable {
         }
     }
 
+    /// Whether packets that bypass the tunnel have a route to an address.
+    static func hasRoute(to address: IPAddress, mark: UInt32 = FirewallMark.value) -> Bool {
+        guard var netlink = try? RouteNetlink() else { return false }
+        return (try? netlink.route(to: address, mark: mark)) != nil
+    }
+
     /// Adds a route.
     mutating func add(_ route: RouteRecord) throws(HostError) {
         let request = route.request(NetlinkType.newRoute, flags: NetlinkFlag.create | NetlinkFlag.exclusive)

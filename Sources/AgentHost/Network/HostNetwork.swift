@@ -33,17 +33,22 @@ public final class HostNetwork: Sendable {
     /// - Throws: `HostError`; what could not be undone is still in the journal.
     @discardableResult
     public func replay() throws(HostError) -> Int {
-        let (count, notes) = try state.withLock { (state) throws(HostError) in try state.replay() }
-        for note in notes { tell(.warn, note) }
-        if count > 0 { tell(.info, "undid \(count) changes to the host that were left behind") }
-        return count
+        let replay = try state.withLock { (state) throws(HostError) in try state.replay() }
+        tell(replay)
+        return replay.count
     }
 
     /// Prepares for a tunnel interface that the caller is about to make.
     ///
     /// - Throws: `HostError.interfaceTaken`, when the name is in use by others, or `.journal`.
     public func claimInterface(_ name: String) throws(HostError) {
-        try state.withLock { (state) throws(HostError) in try state.claimInterface(name) }
+        let replay = try state.withLock { (state) throws(HostError) in
+            // Without that, what a killed process left would be forgotten here.
+            let replay = state.hasReplayed ? HostState.Replay() : try state.replay()
+            try state.claimInterface(name)
+            return replay
+        }
+        tell(replay)
     }
 
     /// What the host can do for an interface that is there.
@@ -72,10 +77,7 @@ public final class HostNetwork: Sendable {
     }
 
     /// Whether packets that bypass the tunnel have a route to an address.
-    public func hasRoute(to address: IPAddress) -> Bool {
-        guard var route = try? RouteNetlink() else { return false }
-        return (try? route.route(to: address, mark: FirewallMark.value)) != nil
-    }
+    public func hasRoute(to address: IPAddress) -> Bool { RouteNetlink.hasRoute(to: address) }
 
     /// Makes the host as the plan says, with the least change: what is right already stays.
     ///
@@ -133,6 +135,12 @@ public final class HostNetwork: Sendable {
 
     /// What of the plan the host refuses, in words.
     public var problems: [String] { state.withLock { $0.problems } }
+
+    private func tell(_ replay: HostState.Replay) {
+        for note in replay.notes { tell(.warn, note) }
+        guard replay.count > 0 else { return }
+        tell(.info, "undid \(replay.count) changes to the host that were left behind")
+    }
 
     private func tell(_ level: LogLevel, _ message: String) {
         log?.add(level: level, tag: "host", message: message)

@@ -11,6 +11,8 @@ struct HostState {
     var plan: HostPlan?
     /// Watches what others do, while there is a plan.
     var monitor: NetlinkMonitor?
+    /// Whether what a former process left was looked for.
+    private(set) var hasReplayed = false
     /// Whether the kernel is asked for a table of packet marks; tests do without as old kernels must.
     var canMarkPackets = true
     /// Changes that the host refuses, in words; they are not tried again before the next plan.
@@ -39,29 +41,36 @@ struct HostState {
         refused = [:]
     }
 
+    /// What came of a replay.
+    struct Replay {
+        /// How many changes were undone.
+        var count = 0
+        /// What people should know.
+        var notes: [String] = []
+    }
+
     /// Undoes what the journal of a former process holds, and what bears our marks without being in it.
     ///
-    /// - Returns: How much was undone, and what people should know.
     /// - Throws: `HostError`.
-    mutating func replay() throws(HostError) -> (count: Int, notes: [String]) {
-        guard plan == nil else { return (0, []) }
-        var notes: [String] = []
+    mutating func replay() throws(HostError) -> Replay {
+        var replay = Replay()
+        guard plan == nil else { return replay }
         switch try journal.load() {
         case .changes: break
-        case .elsewhere: notes.append("the journal is of an earlier boot or of another network; not needed")
-        case .damaged: notes.append("the journal was damaged; only what bears our marks can be undone")
+        case .elsewhere: replay.notes.append("the journal is of another boot or network; it is not needed")
+        case .damaged: replay.notes.append("the journal was damaged; only what bears our marks can be undone")
         }
         var kernel = try HostKernel()
         let known = journal.changes
         let changes = known + Self.signature.filter { !known.contains($0) }
         let present = try kernel.survey(changes)
-        var count = 0
         for change in changes.reversed() where present.contains(change) {
             try kernel.undo(change)
-            count += 1
+            replay.count += 1
         }
         try journal.clear()
-        return (count, notes)
+        hasReplayed = true
+        return replay
     }
 
     /// What nobody but this agent makes: marks, numbers and the protocol all agree.
@@ -81,7 +90,7 @@ struct HostState {
     mutating func claimInterface(_ name: String) throws(HostError) {
         var kernel = try HostKernel()
         if try kernel.route.link(named: name) != nil {
-            // What a killed run left behind is ours to remove, even if its replay came too early.
+            // One that we made ourselves and that its engine did not take along.
             let own = journal.changes.filter { if case .interface(name, _) = $0 { true } else { false } }
             for change in try kernel.survey(own) { try kernel.undo(change) }
             guard try kernel.route.link(named: name) == nil else { throw .interfaceTaken(name: name) }

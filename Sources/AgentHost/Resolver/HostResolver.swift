@@ -59,10 +59,7 @@ public final class HostResolver: Sendable {
 
     /// Those with a route first, and of these IPv6 first, as RFC 6724 has it.
     private func sorted(_ addresses: [IPAddress]) -> [IPAddress] {
-        let routed = addresses.filter { address in
-            guard var route = try? RouteNetlink() else { return true }
-            return (try? route.route(to: address, mark: mark)) != nil
-        }
+        let routed = addresses.filter { RouteNetlink.hasRoute(to: $0, mark: mark) }
         let rest = addresses.filter { !routed.contains($0) }
         return [routed, rest].flatMap { part in
             part.filter(\.isIPv6) + part.filter { !$0.isIPv6 }

@@ -30,15 +30,16 @@ public final class HostThread: Sendable {
 
         func run() {
             while true {
-                var count: UInt64 = 0
-                let result = read(bell, &count, MemoryLayout<UInt64>.size)
-                if result < 0 && errno == EINTR { continue }
-                let work = state.withLock { state -> [@Sendable () -> Void]? in
+                let (work, hasEnded) = state.withLock { state in
                     defer { state.work = [] }
-                    return state.work.isEmpty && state.hasEnded ? nil : state.work
+                    return (state.work, state.hasEnded)
                 }
-                guard let work else { return }
                 for piece in work { piece() }
+                if !work.isEmpty { continue }
+                if hasEnded { return }
+                var count: UInt64 = 0
+                // Whatever ends the wait, there may be work.
+                _ = read(bell, &count, MemoryLayout<UInt64>.size)
             }
         }
 

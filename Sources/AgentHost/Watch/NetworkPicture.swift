@@ -5,16 +5,26 @@ internal import NexusGuard
 /// The part of the host's network that decides which way our traffic goes.
 ///
 /// Two equal pictures mean that nothing happened that concerns us: notifications come for much else, such as the
-/// renewal of an address or our own routes.
+/// renewal of an address, the interfaces of containers or our own routes.
 struct NetworkPicture: Hashable, Sendable {
-    /// The interfaces with a carrier, except loopback and the tunnel's own.
-    var links: Set<Int32> = []
-    /// Their addresses, as far as they can be used.
-    var addresses: Set<AddressRecord> = []
+    /// The way of packets to one destination.
+    struct Way: Hashable, Sendable {
+        /// The interface that they leave by.
+        var interfaceIndex: Int32
+        /// The next router.
+        var gateway: IPAddress?
+        /// Their source.
+        var source: IPAddress?
+    }
+
     /// The destinations whose ways were asked for.
     var destinations: Set<IPAddress> = []
     /// The ways of marked packets to the destinations, where there are any.
-    var ways: [IPAddress: RouteRecord] = [:]
+    var ways: [IPAddress: Way] = [:]
+    /// The interfaces of these ways that have a carrier.
+    var links: Set<Int32> = []
+    /// Their addresses, as far as they can be used.
+    var addresses: Set<AddressRecord> = []
     /// Whether there is a way out.
     var isOnline = false
 
@@ -29,22 +39,25 @@ struct NetworkPicture: Hashable, Sendable {
     /// Looks at the host.
     ///
     /// - Parameters:
-    ///   - destinations: What must be reachable; empty stands for any network.
+    ///   - wanted: What must be reachable; empty stands for any network.
     ///   - ignored: The names of interfaces that do not count.
     /// - Throws: `HostError.refused`.
-    init(destinations: [IPAddress], ignoring ignored: Set<String>) throws(HostError) {
+    init(destinations wanted: [IPAddress], ignoring ignored: Set<String>) throws(HostError) {
         var route = try RouteNetlink()
-        let others = try route.links().filter { !$0.isLoopback && !ignored.contains($0.name) && $0.isRunning }
-        links = Set(others.map(\.index))
-        let links = links
-        addresses = Set(try route.addresses().filter { links.contains($0.interfaceIndex) && $0.isUsable })
-        self.destinations = Set(destinations + Self.strangers)
-        for destination in self.destinations {
-            ways[destination] = try route.route(to: destination, mark: FirewallMark.value)
+        destinations = Set(wanted + Self.strangers)
+        for destination in destinations {
+            ways[destination] = try route.route(to: destination, mark: FirewallMark.value).map {
+                Way(interfaceIndex: $0.interfaceIndex, gateway: $0.gateway, source: $0.preferredSource)
+            }
         }
+        let others = try route.links().filter { !$0.isLoopback && !ignored.contains($0.name) && $0.isRunning }
+        let running = Set(others.map(\.index))
+        let usable = try route.addresses().filter { $0.isUsable && running.contains($0.interfaceIndex) }
+        let used = running.intersection(ways.values.map(\.interfaceIndex))
+        links = used
+        addresses = Set(usable.filter { used.contains($0.interfaceIndex) })
         isOnline =
-            destinations.isEmpty
-            ? addresses.contains { $0.isGlobal } : destinations.contains { ways[$0] != nil }
+            wanted.isEmpty ? usable.contains { $0.isGlobal } : wanted.contains { ways[$0] != nil }
     }
 
     /// Whether something else than the destinations is another.

@@ -26,11 +26,14 @@ public final class NetworkWatch: NetworkWatching {
     /// What the thread of the monitor shares with this object.
     private final class Shared: Sendable {
         let ignored: Set<String>
+        /// Whether the kernel knows nothing of the clock, so that it does not tell of its jumps.
+        let isTestClock: Bool
         let sleepClock: @Sendable () -> Int64
         let state = Mutex(State())
 
-        init(ignored: Set<String>, sleepClock: @escaping @Sendable () -> Int64) {
+        init(ignored: Set<String>, isTestClock: Bool, sleepClock: @escaping @Sendable () -> Int64) {
             self.ignored = ignored
+            self.isTestClock = isTestClock
             self.sleepClock = sleepClock
         }
     }
@@ -39,8 +42,8 @@ public final class NetworkWatch: NetworkWatching {
 
     private static let rest: Int64 = 500_000_000
     private static let longestUnrest: Int64 = 2_000_000_000
-    /// How often sleep is looked for; the kernel tells of it at once where it can.
-    private static let sleepInterval: Int64 = 1_000_000_000
+    /// How often sleep is looked for where the kernel does not tell of it, and where it does.
+    private static let sleepIntervals: (often: Int64, seldom: Int64) = (1_000_000_000, 10_000_000_000)
     /// Less than this is what two readings of the clocks differ by, not sleep.
     private static let shortestSleep: Int64 = 500_000_000
     private static let readerCapacity = 64
@@ -50,12 +53,15 @@ public final class NetworkWatch: NetworkWatching {
     /// - Parameter ignoredInterfaces: The names of interfaces that do not count, such as the tunnel's own.
     /// - Throws: `HostError.refused`.
     public convenience init(ignoredInterfaces: Set<String> = []) throws(HostError) {
-        try self.init(ignoredInterfaces: ignoredInterfaces) { HostClock.asleep }
+        try self.init(ignoredInterfaces: ignoredInterfaces, isTestClock: false) { HostClock.asleep }
     }
 
     /// Starts to watch with a clock of its own for the time asleep, in nanoseconds.
-    init(ignoredInterfaces: Set<String>, sleepClock: @escaping @Sendable () -> Int64) throws(HostError) {
-        let shared = Shared(ignored: ignoredInterfaces, sleepClock: sleepClock)
+    init(
+        ignoredInterfaces: Set<String>, isTestClock: Bool = true,
+        sleepClock: @escaping @Sendable () -> Int64
+    ) throws(HostError) {
+        let shared = Shared(ignored: ignoredInterfaces, isTestClock: isTestClock, sleepClock: sleepClock)
         self.shared = shared
         let picture = try NetworkPicture(destinations: [], ignoring: ignoredInterfaces)
         shared.state.withLock { state in
@@ -97,10 +103,7 @@ public final class NetworkWatch: NetworkWatching {
     public var isOnline: Bool { shared.state.withLock { $0.picture.isOnline } }
 
     /// Whether control traffic to the address has a route, in the calling thread's network namespace.
-    public func hasRoute(to address: IPAddress) -> Bool {
-        guard var route = try? RouteNetlink() else { return false }
-        return (try? route.route(to: address, mark: FirewallMark.value)) != nil
-    }
+    public func hasRoute(to address: IPAddress) -> Bool { RouteNetlink.hasRoute(to: address) }
 
     /// Sets what must be reachable for the host to be online; looks at once.
     public func setDestinations(_ destinations: [IPAddress]) {
@@ -156,6 +159,7 @@ public final class NetworkWatch: NetworkWatching {
         for event in events {
             for reader in readers { reader.yield(event) }
         }
-        return min(due ?? .max, now + sleepInterval)
+        let interval = news.tellsOfSleep && !shared.isTestClock ? sleepIntervals.seldom : sleepIntervals.often
+        return min(due ?? .max, now + interval)
     }
 }
