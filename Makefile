@@ -4,14 +4,20 @@
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
 SBINDIR ?= $(PREFIX)/sbin
 MANDIR ?= $(PREFIX)/share/man
+BASHCOMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHCOMPLETIONDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHCOMPLETIONDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 DESTDIR ?=
 
 # The import check changes the compiler's arguments: every debug build uses it, so that all share one build.
 IMPORT_CHECK := --explicit-target-dependency-import-check error
 # What is installed carries the Swift runtime within; it has a build folder of its own beside the others.
-STATIC := -c release --static-swift-stdlib --scratch-path .build/static --product nexusguard-tun
+STATIC_BUILD := -c release --static-swift-stdlib --scratch-path .build/static
+STATIC := $(STATIC_BUILD) --product nexusguard-tun
+STATIC_RESULT := .build/static/release
 DAEMON = .build/release/nexusguard-tun
 BENCH_TOOL = .build/release/nexusguard-bench
 AGENT_PRODUCTS = nexusguard-agent nexusguard nexusguard-control
@@ -31,7 +37,7 @@ FUZZERS ?=
 PACKETS ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-agent test unit end-to-end agent-end-to-end idle bench install uninstall check allocations instructions embedding fuzz sanitize coverage \
+.PHONY: help demo demo-agent test unit end-to-end agent-end-to-end idle bench install install-tunnel install-agent uninstall check allocations instructions embedding fuzz sanitize coverage \
 	release packages-build packages-agent packages-test packages-demo packages-demo-agent packages-gates \
 	packages-compare compare compare-test clean
 
@@ -91,13 +97,31 @@ compare: packages-compare ## the daemon next to wireguard-go (COMPARE="…" for 
 compare-test: packages-compare ## the tests of the comparison itself
 	python3 -B -m unittest discover -q -s Benchmarks/comparison/tests -t Benchmarks
 
-install: packages-build ## the daemon and its manual page below PREFIX (/usr/local)
+install: install-tunnel install-agent ## everything and its manual pages below PREFIX (/usr/local)
+
+install-tunnel: packages-build ## the tunnel daemon alone
 	$(SWIFT) build $(STATIC)
-	install -D -m 0755 .build/static/release/nexusguard-tun '$(DESTDIR)$(SBINDIR)/nexusguard-tun'
+	install -D -m 0755 $(STATIC_RESULT)/nexusguard-tun '$(DESTDIR)$(SBINDIR)/nexusguard-tun'
 	install -D -m 0644 Sources/nexusguard-tun/nexusguard-tun.8 '$(DESTDIR)$(MANDIR)/man8/nexusguard-tun.8'
+
+install-agent: packages-build packages-agent ## the agent and its command alone
+	$(SWIFT) build $(STATIC_BUILD) --product nexusguard-agent
+	$(SWIFT) build $(STATIC_BUILD) --product nexusguard
+	install -D -m 0755 $(STATIC_RESULT)/nexusguard-agent '$(DESTDIR)$(SBINDIR)/nexusguard-agent'
+	install -D -m 0755 $(STATIC_RESULT)/nexusguard '$(DESTDIR)$(BINDIR)/nexusguard'
+	install -D -m 0644 Sources/nexusguard-agent/nexusguard-agent.8 '$(DESTDIR)$(MANDIR)/man8/nexusguard-agent.8'
+	install -D -m 0644 Sources/nexusguard/nexusguard.1 '$(DESTDIR)$(MANDIR)/man1/nexusguard.1'
+	install -d '$(DESTDIR)$(BASHCOMPLETIONDIR)' '$(DESTDIR)$(ZSHCOMPLETIONDIR)' '$(DESTDIR)$(FISHCOMPLETIONDIR)'
+	$(STATIC_RESULT)/nexusguard completion bash >'$(DESTDIR)$(BASHCOMPLETIONDIR)/nexusguard'
+	$(STATIC_RESULT)/nexusguard completion zsh >'$(DESTDIR)$(ZSHCOMPLETIONDIR)/_nexusguard'
+	$(STATIC_RESULT)/nexusguard completion fish >'$(DESTDIR)$(FISHCOMPLETIONDIR)/nexusguard.fish'
 
 uninstall: ## what install made
 	rm -f '$(DESTDIR)$(SBINDIR)/nexusguard-tun' '$(DESTDIR)$(MANDIR)/man8/nexusguard-tun.8'
+	rm -f '$(DESTDIR)$(SBINDIR)/nexusguard-agent' '$(DESTDIR)$(MANDIR)/man8/nexusguard-agent.8'
+	rm -f '$(DESTDIR)$(BINDIR)/nexusguard' '$(DESTDIR)$(MANDIR)/man1/nexusguard.1'
+	rm -f '$(DESTDIR)$(BASHCOMPLETIONDIR)/nexusguard' '$(DESTDIR)$(ZSHCOMPLETIONDIR)/_nexusguard'
+	rm -f '$(DESTDIR)$(FISHCOMPLETIONDIR)/nexusguard.fish'
 
 check: ## format, imports and forbidden constructs
 	.ci/format

@@ -73,10 +73,11 @@ let package = Package(
             ],
             swiftSettings: common),
         .executableTarget(
-            name: "nexusguard-agent", dependencies: ["CLinux", "NexusGuardAgent"], swiftSettings: common),
+            name: "nexusguard-agent", dependencies: ["CLinux", "NexusGuardAgent"],
+            exclude: ["nexusguard-agent.8"], swiftSettings: common),
         .executableTarget(
             name: "nexusguard", dependencies: ["AgentHTTP", "CLinux", "NexusGuardAgent"],
-            swiftSettings: common),
+            exclude: ["nexusguard.1"], swiftSettings: common),
         .executableTarget(
             name: "nexusguard-control", dependencies: ["CLinux", "NexusGuardControl"],
             exclude: ["nexusguard-control.8"], swiftSettings: common),
@@ -94,7 +95,7 @@ let package = Package(
             name: "NexusGuardAgentTests",
             dependencies: [
                 "AgentCore", "AgentHTTP", "AgentHost", "AgentStore", "CLinux", "NexusGuard",
-                "NexusGuardAgent", "nexusguard",
+                "NexusGuardAgent", "nexusguard", "nexusguard-agent",
             ],
             swiftSettings: common),
         .testTarget(

@@ -2,6 +2,7 @@
 
 internal import FoundationEssentials
 internal import Glibc
+internal import NexusGuardAgent
 
 /// The command line of the agent, `nexusguard`.
 @main
@@ -11,25 +12,15 @@ enum NexusGuardCommand {
         // A reader of a pipe that goes away is seen where it is written to.
         signal(SIGPIPE, SIG_IGN)
         setlocale(LC_CTYPE, "")
-        let arguments = Array(CommandLine.arguments.dropFirst())
         do throws(UsageError) {
-            let invocation = try ArgumentParser(root: CommandTree.root).parse(arguments)
+            let invocation = try ArgumentParser(root: CommandTree.root).parse(
+                Array(CommandLine.arguments.dropFirst()))
             let command = try Command(invocation, now: Date())
-            exit(await run(command, invocation).rawValue)
+            let runner = CommandRunner(invocation) { name in getenv(name).map { String(cString: $0) } }
+            exit(await runner.run(command).rawValue)
         } catch {
             StandardStream.writeError(error.description)
             exit(ExitCode.usage.rawValue)
         }
-    }
-}
-
-extension NexusGuardCommand {
-    @MainActor private static func run(_ command: Command, _ invocation: Invocation) async -> ExitCode {
-        switch command {
-        case .help(let path): StandardStream.write(HelpText.text(for: path))
-        case .completion(let shell): StandardStream.write(shell.script(for: CommandTree.root))
-        default: return .daemonUnreachable
-        }
-        return .success
     }
 }

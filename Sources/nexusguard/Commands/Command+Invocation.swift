@@ -13,7 +13,7 @@ extension Command {
             return
         }
         guard !invocation.flags.contains("version"), let name = invocation.path.first else {
-            self = .version
+            self = .version(asksDaemon: false)
             return
         }
         switch name {
@@ -39,7 +39,7 @@ extension Command {
         case "completion":
             // The parser let only shells of the table through.
             self = .completion(invocation.arguments.first.flatMap(CompletionShell.init(rawValue:)) ?? .bash)
-        default: self = .version
+        default: self = .version(asksDaemon: true)
         }
     }
 

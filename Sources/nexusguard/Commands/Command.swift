@@ -5,7 +5,7 @@ internal import FoundationEssentials
 /// One thing that the user asks for, with everything checked that can be without the daemon.
 enum Command: Equatable {
     case help([String])
-    case version
+    case version(asksDaemon: Bool)
     case up(WaitOptions)
     case down
     case restart(WaitOptions)

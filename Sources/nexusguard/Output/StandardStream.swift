@@ -8,6 +8,12 @@ enum StandardStream {
     /// Whether a descriptor leads to a terminal.
     static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
+    /// Whether nobody reads standard output any more: the other end of a pipe is closed.
+    static var isOutputClosed: Bool {
+        var waiting = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+        return poll(&waiting, 1, 0) > 0 && waiting.revents & Int16(POLLERR) != 0
+    }
+
     /// Writes a text to standard output.
     ///
     /// - Returns: Whether somebody still reads it; `false` when the reader of a pipe is gone.

@@ -28,7 +28,7 @@ enum Shell {
     ///   - input: What it reads from standard input.
     ///   - seconds: When it is ended by force.
     static func run(
-        _ arguments: [String], environment: [String: String] = [:], input: String = "", seconds: Int = 60
+        _ arguments: [String], environment: [String: String] = [:], input: String = "", seconds: Int = 900
     ) throws -> Output {
         let folder = try TemporaryFolder()
         try folder.write("in", input)
@@ -52,6 +52,35 @@ enum Shell {
         return Output(
             status: status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + (status & 0x7f),
             text: try folder.read("out"), errors: try folder.read("err"))
+    }
+
+    /// Runs a programme to its end on a thread of its own, so that the tasks of the test go on.
+    static func runAside(
+        _ arguments: [String], environment: [String: String] = [:], input: String = "", seconds: Int = 900
+    ) async throws -> Output {
+        try await withCheckedThrowingContinuation { continuation in
+            let work = Work {
+                continuation.resume(
+                    with: Result {
+                        try run(arguments, environment: environment, input: input, seconds: seconds)
+                    })
+            }
+            var thread = pthread_t()
+            let result = pthread_create(
+                &thread, nil,
+                { argument in
+                    guard let argument else { return nil }
+                    Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
+                    return nil
+                }, Unmanaged.passRetained(work).toOpaque())
+            precondition(result == 0, "no thread")
+            pthread_detach(thread)
+        }
+    }
+
+    private final class Work: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
     private static func environment(_ additions: [String: String]) -> [String] {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+
+internal import Glibc
+internal import NexusGuardAgent
+
+/// The daemon `nexusguard-agent`.
+@main
+enum NexusGuardAgentCommand {
+    /// Reads the command line and does what it asks.
+    static func main() {
+        let options: DaemonOptions
+        do throws(DaemonOptionError) {
+            options = try DaemonOptions(arguments: Array(CommandLine.arguments.dropFirst())) { name in
+                getenv(name).map { String(cString: $0) }
+            }
+        } catch {
+            complain(error.description)
+            exit(2)
+        }
+        switch options.action {
+        case .help: print(DaemonOptions.usage, terminator: "")
+        case .version: print("nexusguard-agent \(AgentVersion.current)")
+        case .run: print("")
+        }
+    }
+
+    /// Writes a sentence to standard error.
+    static func complain(_ sentence: String) {
+        let line = Array("nexusguard-agent: \(sentence)\n".utf8)
+        _ = write(STDERR_FILENO, line, line.count)
+    }
+}
