@@ -208,4 +208,66 @@ struct UDPFallbackTests {
         #expect(!lastIsNew)
         #expect(!holdsRemoved)
     }
+
+    /// Sends what an outbox holds, and returns what became of each call.
+    private func sendAll(
+        _ outbox: borrowing Outbox, by transport: inout UDPTransport
+    ) -> [(count: Int, outcome: SendOutcome)] {
+        var outcomes: [(count: Int, outcome: SendOutcome)] = []
+        var next = 0
+        while next < outbox.entries.count {
+            let result = transport.send(outbox, from: next, at: someInstant)
+            outcomes.append(result)
+            next += result.count
+        }
+        return outcomes
+    }
+
+    @Test("replies of one size to one address leave in one call, others in calls of their own, all in order")
+    func repliesLeaveTogether() throws {
+        var attempts: [Int] = []
+        var faults = UDPFaults()
+        faults.onSend = {
+            attempts.append($0.datagramCount)
+            return nil
+        }
+        var source = try openTransport(faults: faults)
+        var sink = try openTransport()
+        let sizes = Array(repeating: 64, count: 100) + [92, 148, 148, 64]
+        let datagrams = numberedDatagrams(sizes)
+        var outbox = Outbox()
+        for bytes in datagrams {
+            outbox.send(byteCount: bytes.count, to: loopbackPath(loopback4, sink.port)) {
+                $0.copyMemory(from: bytes, byteCount: bytes.count)
+            }
+        }
+        let outcomes = sendAll(outbox, by: &source)
+        #expect(outcomes.allSatisfy { $0.outcome == .sent })
+        #expect(attempts == [64, 36, 1, 2, 1])
+        #expect(try receiveAll(&sink, sizes.count).map(\.bytes) == datagrams)
+    }
+
+    @Test("replies that are refused together arrive one by one", arguments: segmentationErrors)
+    func refusedReplies(error: Int32) throws {
+        var attempts: [Int] = []
+        var faults = UDPFaults()
+        faults.onSend = {
+            attempts.append($0.datagramCount)
+            return $0.datagramCount > 1 ? error : nil
+        }
+        var source = try openTransport(faults: faults)
+        var sink = try openTransport()
+        let datagrams = numberedDatagrams(Array(repeating: 64, count: 5))
+        var outbox = Outbox()
+        for bytes in datagrams {
+            outbox.send(byteCount: bytes.count, to: loopbackPath(loopback4, sink.port)) {
+                $0.copyMemory(from: bytes, byteCount: bytes.count)
+            }
+        }
+        let outcomes = sendAll(outbox, by: &source)
+        #expect(outcomes.map(\.count) == [1, 1, 1, 1, 1])
+        #expect(outcomes.allSatisfy { $0.outcome == .sent })
+        #expect(attempts == [5, 1, 1, 1, 1, 1])
+        #expect(try receiveAll(&sink, 5).map(\.bytes) == datagrams)
+    }
 }

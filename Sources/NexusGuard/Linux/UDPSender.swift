@@ -108,6 +108,53 @@ struct UDPSender: ~Copyable {
         return path.localAddress != nil && !train.namesSource ? .sentWithoutSource : .sent
     }
 
+    /// Sends the datagram of an outbox at `first`, and those behind it that can leave in the same call.
+    ///
+    /// Under a flood from one address there are many: the cookie replies to it.
+    ///
+    /// - Returns: How many datagrams that were, at least one, and what became of them.
+    mutating func send(
+        _ outbox: borrowing Outbox, from first: Int, through sockets: borrowing UDPSocketPair, at now: Instant
+    ) -> (count: Int, outcome: SendOutcome) {
+        let entry = outbox.entries[first]
+        let maySegment =
+            sockets.offload.contains(.segmentation) && !refusals.holds(entry.path.remote.address, at: now)
+        var count = 1
+        while maySegment, count < Self.trainCapacity, first + count < outbox.entries.count,
+            (count + 1) * entry.byteCount <= Self.trainByteCapacity,
+            outbox.entries[first + count].leavesLike(entry)
+        {
+            count += 1
+        }
+        guard count > 1 else {
+            let bytes = outbox.bytes(of: entry)
+            return (1, send(bytes, path: entry.path, trafficClass: entry.trafficClass, through: sockets))
+        }
+        waitsLeft = Self.waitsPerCall
+        var train = Train(
+            descriptor: entry.path.remote.address.isIPv6 ? sockets.descriptor6 : sockets.descriptor4,
+            path: entry.path, trafficClass: entry.trafficClass, count: count,
+            segmentByteCount: entry.byteCount, byteCount: count * entry.byteCount,
+            namesSource: entry.path.localAddress != nil)
+        for index in 0..<count {
+            let bytes = outbox.bytes(of: outbox.entries[first + index])
+            vectors[index] = iovec(
+                iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
+        }
+        let error = deliver(&train, from: 0, count: count)
+        if error == 0 {
+            refusals.remove(entry.path.remote.address)
+            return (count, train.namesSource || entry.path.localAddress == nil ? .sent : .sentWithoutSource)
+        }
+        guard Self.mayLieInSegmentation(error) else { return (count, .failed(errno: error)) }
+        let outcome = send(
+            outbox.bytes(of: entry), path: entry.path, trafficClass: entry.trafficClass, through: sockets)
+        // Where a single datagram fails too, the fault was not in the segmentation.
+        if case .failed = outcome { return (1, outcome) }
+        _ = refusals.insert(entry.path.remote.address, at: now)
+        return (1, outcome)
+    }
+
     /// Collects the datagram at `start` and the ready ones behind it that can leave in the same call.
     ///
     /// - Returns: The position where the next call goes on.

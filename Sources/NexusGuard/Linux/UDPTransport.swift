@@ -126,4 +126,13 @@ package struct UDPTransport: ~Copyable {
     ) -> SendOutcome {
         sender.send(bytes, path: path, trafficClass: trafficClass, through: sockets)
     }
+
+    /// Sends the datagram of an outbox at `first`, and those behind it that can leave in the same call.
+    ///
+    /// - Returns: How many datagrams that were, at least one, and what became of them.
+    package mutating func send(
+        _ outbox: borrowing Outbox, from first: Int, at now: Instant
+    ) -> (count: Int, outcome: SendOutcome) {
+        sender.send(outbox, from: first, through: sockets, at: now)
+    }
 }

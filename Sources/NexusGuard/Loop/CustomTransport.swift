@@ -38,7 +38,12 @@ final class CustomTransport: LoopTransport {
         if refused > 0 { report(.max, .dropped(datagramCount: refused, errno: EIO)) }
     }
 
-    func send(_ bytes: UnsafeRawBufferPointer, path: DatagramPath, trafficClass: UInt8) -> SendOutcome {
-        transport.send(bytes.bytes, to: path.remote, trafficClass: trafficClass) ? .sent : .failed(errno: EIO)
+    func send(
+        _ outbox: borrowing Outbox, from first: Int, at now: Instant
+    ) -> (count: Int, outcome: SendOutcome) {
+        let entry = outbox.entries[first]
+        let isSent = transport.send(
+            outbox.bytes(of: entry).bytes, to: entry.path.remote, trafficClass: entry.trafficClass)
+        return (1, isSent ? .sent : .failed(errno: EIO))
     }
 }

@@ -24,8 +24,12 @@ protocol LoopTransport: AnyObject {
     func send(
         _ batch: inout OutboundBatch, at now: Instant, report: (_ peer: UInt32, SendProblem) -> Void)
 
-    /// Sends one datagram.
-    func send(_ bytes: UnsafeRawBufferPointer, path: DatagramPath, trafficClass: UInt8) -> SendOutcome
+    /// Sends the datagram of an outbox at `first`, and perhaps some of those behind it.
+    ///
+    /// - Returns: How many datagrams that were, at least one, and what became of them.
+    func send(
+        _ outbox: borrowing Outbox, from first: Int, at now: Instant
+    ) -> (count: Int, outcome: SendOutcome)
 }
 
 /// Why a transport was not opened: as a sentence, and as the number that the control socket answers with.

@@ -46,17 +46,20 @@ extension TunnelLoop {
     mutating func flush() {
         if outbox.entries.isEmpty, outbox.events.isEmpty { return }
         if let highest = device.timestampFloor { keeper?.cover(highest) }
-        for entry in outbox.entries {
-            guard isTransportOpen else {
-                device.drops.count(.sendFailed)
-                continue
-            }
-            switch transport.send(
-                outbox.bytes(of: entry), path: entry.path, trafficClass: entry.trafficClass)
-            {
-            case .sent: break
-            case .sentWithoutSource: device.clearSource(of: entry.peer)
-            case .failed: device.drops.count(.sendFailed)
+        if !isTransportOpen {
+            device.drops.count(.sendFailed, UInt64(outbox.entries.count))
+        } else if !outbox.entries.isEmpty {
+            let now = BootClock.now()
+            var next = 0
+            while next < outbox.entries.count {
+                let peer = outbox.entries[next].peer
+                let (count, outcome) = transport.send(outbox, from: next, at: now)
+                switch outcome {
+                case .sent: break
+                case .sentWithoutSource: device.clearSource(of: peer)
+                case .failed: device.drops.count(.sendFailed, UInt64(count))
+                }
+                next += count
             }
         }
         for event in outbox.events { reporter.report(TunnelEvent(event)) }

@@ -35,7 +35,9 @@ final class UDPCarrier: LoopTransport {
         transport.send(&batch.packets, at: now, report: report)
     }
 
-    func send(_ bytes: UnsafeRawBufferPointer, path: DatagramPath, trafficClass: UInt8) -> SendOutcome {
-        transport.send(bytes, path: path, trafficClass: trafficClass)
+    func send(
+        _ outbox: borrowing Outbox, from first: Int, at now: Instant
+    ) -> (count: Int, outcome: SendOutcome) {
+        transport.send(outbox, from: first, at: now)
     }
 }

@@ -35,6 +35,12 @@ package struct Outbox: ~Copyable {
         package let peer: UInt32
         /// The traffic class octet of the outer header: 0x88 for handshake messages, as AF41.
         package let trafficClass: UInt8
+
+        /// Whether this datagram can leave in one call with another: same way, same size.
+        package func leavesLike(_ other: Entry) -> Bool {
+            byteCount == other.byteCount && peer == other.peer && trafficClass == other.trafficClass
+                && path == other.path
+        }
     }
 
     /// The datagrams, in the order in which they leave.
