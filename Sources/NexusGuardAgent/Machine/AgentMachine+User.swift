@@ -73,13 +73,16 @@ extension AgentMachine {
         case .appRetry:
             resume()
             promptHeartbeat()
+        case .stopped:
+            // Once, so that the user hears what the server says.
+            state.wantsFarewell = state.inventory.hasIdentity && !state.isShuttingDown
         case .failed:
             // A token may have been put where the administrator's settings say.
             if state.inventory.hasIdentity, !state.isRevoked { resume() }
             if !state.inventory.hasIdentity { initialize() }
             promptHeartbeat()
         case .tunnelUp, .heartbeat, .tunnelRebuild: promptHeartbeat()
-        case .boot, .stopped, .appInit, .provision: break
+        case .boot, .appInit, .provision: break
         }
     }
 
@@ -148,8 +151,12 @@ extension AgentMachine {
         state.wantsReprovision = false
         state.rejection = nil
         state.attempts = 0
-        state.candidate = difference
         state.candidateDigest = []
+        if difference > .forwards || !state.tunnelIsUp {
+            state.candidate = difference
+        } else {
+            effects.append(.storeCandidate)
+        }
         switch state.phase {
         case .provision, .appRetry, .failed: resume()
         case .boot, .stopped, .appInit, .offline, .tunnelUp, .heartbeat, .tunnelRebuild: break
