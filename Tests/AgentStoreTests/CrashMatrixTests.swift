@@ -89,6 +89,28 @@ struct CrashMatrixTests {
         return system
     }
 
+    @Test("a save that finds no room leaves both generations, so that a roll back is still possible")
+    func noRoom() throws {
+        var checked: Set<String> = []
+        var position = 0
+        while true {
+            let folder = try TemporaryDirectory()
+            _ = try StartingPoint.twoGenerations.prepare(folder, keyFile: nil)
+            let system = FaultyFileSystem(.failWritingFrom(ENOSPC), at: position)
+            do { try noteFile(openState(folder.path, fileSystem: system)).save(NoteOne("no room")) } catch {}
+            guard system.hasComeTo else { break }
+            let call = system.calls[position]
+            if ["create", "write"].contains(call) {
+                let file = noteFile(try openState(folder.path))
+                #expect(try file.load() == NoteOne("newer"))
+                #expect(try file.loadPrevious() == NoteOne("older"), "\(system.calls)")
+                checked.insert(call)
+            }
+            position += 1
+        }
+        #expect(checked.count == 2)
+    }
+
     @Test(
         "a load that is interrupted gives a generation or an error, and changes what is stored in no case",
         arguments: StartingPoint.allCases)

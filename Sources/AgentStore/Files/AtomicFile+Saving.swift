@@ -7,20 +7,21 @@ extension AtomicFile {
     /// Writes a content to the state directory, or to the one that stands in.
     func store(_ content: ErasedBuffer, keepsPrevious: Bool) throws(StoreProblem) {
         let standIn = try standInSurvey(isNeeded: false)
+        var known = [standIn].compactMap(\.self)
         do {
             let survey = try survey(directory.primary())
+            known.append(survey)
             if standIn?.best == nil, isStored(content, survey) {
                 directory.monitor.noteInPlace(names.main, path: directory.path)
                 return
             }
             try write(
-                content, generation: generation(after: [survey, standIn].compactMap(\.self)), over: survey,
-                keepsPrevious: keepsPrevious)
+                content, generation: generation(after: known), over: survey, keepsPrevious: keepsPrevious)
             if let standIn, standIn.best != nil { dropCopies(in: standIn.place) }
             directory.monitor.noteInPlace(names.main, path: directory.path)
         } catch {
             guard case .file(let problem) = error else { throw error }
-            try store(content, inPlaceOf: problem, keepsPrevious: keepsPrevious)
+            try store(content, inPlaceOf: problem, after: known, keepsPrevious: keepsPrevious)
         }
     }
 
@@ -76,19 +77,20 @@ extension AtomicFile {
     private func generation(after surveys: [FileSurvey<Form>]) -> UInt64 {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
-        let milliseconds = UInt64(max(now.tv_sec, 0)) * 1000 + UInt64(now.tv_nsec) / 1_000_000
+        let microseconds = UInt64(max(now.tv_sec, 0)) * 1_000_000 + UInt64(now.tv_nsec) / 1000
         let newest = surveys.compactMap { $0.best?.copy.generation }.max() ?? 0
-        return max(milliseconds, newest == .max ? newest : newest + 1)
+        return max(microseconds, newest == .max ? newest : newest + 1)
     }
 
     private func store(
-        _ content: ErasedBuffer, inPlaceOf problem: FileError, keepsPrevious: Bool
+        _ content: ErasedBuffer, inPlaceOf problem: FileError, after known: [FileSurvey<Form>],
+        keepsPrevious: Bool
     ) throws(StoreProblem) {
         do {
             guard let standIn = try standInSurvey(isNeeded: true) else { throw StoreProblem.file(problem) }
             if !isStored(content, standIn) {
                 try write(
-                    content, generation: generation(after: [standIn]), over: standIn,
+                    content, generation: generation(after: known + [standIn]), over: standIn,
                     keepsPrevious: keepsPrevious)
             }
         } catch {
