@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import CCurl
 internal import CLinux
 internal import Glibc
 
