@@ -8,11 +8,11 @@ internal import NexusGuardAgent
 enum NexusGuardAgentCommand {
     /// Reads the command line and does what it asks.
     static func main() {
+        let environment = { (name: String) in getenv(name).map { String(cString: $0) } }
         let options: DaemonOptions
         do throws(DaemonOptionError) {
-            options = try DaemonOptions(arguments: Array(CommandLine.arguments.dropFirst())) { name in
-                getenv(name).map { String(cString: $0) }
-            }
+            options = try DaemonOptions(
+                arguments: Array(CommandLine.arguments.dropFirst()), environment: environment)
         } catch {
             complain(error.description)
             exit(2)
@@ -20,7 +20,7 @@ enum NexusGuardAgentCommand {
         switch options.action {
         case .help: print(DaemonOptions.usage, terminator: "")
         case .version: print("nexusguard-agent \(AgentVersion.current)")
-        case .run: print("")
+        case .run: exit(Daemon(options, environment: environment).run())
         }
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-internal import AgentCore
+public import AgentCore
 public import AgentHTTP
 public import AgentStore
 internal import Synchronization
@@ -21,6 +21,8 @@ public final class LocalAPI: Sendable {
         public var transport: (any HTTPTransport)?
         /// The options of such a request.
         public var transportOptions: HTTPClientOptions
+        /// Called with the settings in force after each change of them.
+        public var settingsChanged: (@Sendable (AgentConfig) -> Void)?
 
         /// Creates options with the defaults of the daemon.
         public init(socketPath: String = LocalAPI.defaultSocketPath) {
@@ -29,6 +31,7 @@ public final class LocalAPI: Sendable {
             operatorGroup = "nexusguard"
             transport = nil
             transportOptions = HTTPClientOptions()
+            settingsChanged = nil
         }
     }
 

@@ -33,7 +33,10 @@ extension LocalAPI {
             if !rest.isEmpty {
                 try SettingsStore.apply(json: JSONValue.object(rest).document, to: &settings)
             }
-            if settings != current { try await control.update(settings: settings) }
+            if settings != current {
+                try await control.update(settings: settings)
+                options.settingsChanged?(await control.settings)
+            }
             if let token { try await control.provision(token: token) }
         } catch {
             throw APIError(error)
