@@ -35,7 +35,7 @@ struct StateDirectoryTests {
         #expect(folder.mode("state") == mode_t(mode))
     }
 
-    @Test("one of another user is refused, with the way to change that", .enabled(if: geteuid() == 0))
+    @Test("one of another user is refused, with the way to change that", .needsRoot)
     func foreign() throws {
         try #require(mkdir(path, 0o700) == 0 && chown(path, 54321, 54321) == 0)
         let error = #expect(throws: AgentError.self) { try StateDirectory(path: path) }
@@ -160,7 +160,7 @@ struct StateDirectoryTests {
         #expect(try file.load() == NoteOne("stays"))
     }
 
-    @Test("a stand-in directory that another user made does not stand in", .enabled(if: geteuid() == 0))
+    @Test("a stand-in directory that another user made does not stand in", .needsRoot)
     func foreignStandIn() throws {
         let runtime = try TemporaryDirectory()
         try #require(

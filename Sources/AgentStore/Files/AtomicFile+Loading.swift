@@ -82,7 +82,7 @@ extension AtomicFile {
                 .storeUnusable(
                     path: path,
                     reason: "is of version \(frame.version) and this agent reads up to \(Form.version); "
-                        + "install the newer agent again, or forget what it stored with: nexusguard reset"))
+                        + "install the newer agent again, or move the file away to go on without it"))
         }
         let content: ErasedBuffer
         switch frame.body {
