@@ -41,7 +41,7 @@ extension TunnelWork {
     /// Has the engine send a keepalive, or start a handshake where there is no session.
     ///
     /// Turning the interval of keepalives off and on does that, by the engine's public interface alone.
-    private func sendNow(_ running: Running) {
+    func sendNow(_ running: Running) {
         let key = running.config.serverPublicKey
         var lines = ["public_key=\(key.hexadecimal)", "update_only=true"]
         let last = info?.lastHandshake ?? .distantPast

@@ -152,6 +152,12 @@ final class TunnelWork: Sendable {
             server = try findServer(config.endpoint, former: server, usesSystem: false)
         }
         try become(config, server, from: running)
+        // A session by new keys, or with a server elsewhere, does not wait until there is something to send.
+        if difference == .identity || server.chosen != running.server.chosen,
+            let changed = state.withLock({ $0.running })
+        {
+            sendNow(changed)
+        }
         return difference
     }
 

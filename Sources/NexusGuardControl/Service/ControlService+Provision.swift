@@ -87,6 +87,8 @@ extension ControlService {
         try await stored { () async throws(StoreError) in
             try await store.noteDelivery(of: keys.generation, to: device.id, at: now)
         }
+        // Another process may have made them a moment ago: the server peer knows them before the device does.
+        await announceChange()
     }
 
     /// What a device is told.

@@ -107,7 +107,7 @@ heading 'The control server, which is the other end of the tunnel too'
 server_answers_or_ended() { [ -s "$scratch/addresses" ] || ! kill -0 "$server_pid"; }
 start_server() {
     : >"$scratch/addresses"
-    at server "$folder/nexusguard-control" --state-dir "$scratch/control" serve --with-tunnel \
+    ip netns exec server "$folder/nexusguard-control" --state-dir "$scratch/control" serve --with-tunnel \
         --endpoint 192.0.2.1:51820 --listen 192.0.2.1:8443 --export-ca "$scratch/ca.pem" \
         --heartbeat-interval 5s >"$scratch/addresses" 2>>"$scratch/server.log" &
     server_pid=$!
@@ -122,7 +122,7 @@ step 'a fresh token, in a file that only root reads'
 heading 'The agent'
 mkdir -m 0755 "$scratch/run"
 printf 'ca_file = %s\n' "$scratch/ca.pem" >"$scratch/agent.conf"
-at device "$folder/nexusguard-agent" --state-dir "$scratch/state" --runtime-dir "$scratch/run" \
+ip netns exec device "$folder/nexusguard-agent" --state-dir "$scratch/state" --runtime-dir "$scratch/run" \
     --config "$scratch/agent.conf" 2>>"$scratch/agent.log" &
 agent_pid=$!
 agent_answers_or_ended() { nexusguard status --check live || ! kill -0 "$agent_pid"; }
