@@ -23,15 +23,22 @@ struct KillTests {
     }
 
     /// What became of one start after a sudden end.
-    private func expectConnection(_ agent: Agent, _ site: Site, _ occasion: String) async throws {
+    ///
+    /// - Returns: How long the connection took.
+    private func expectConnection(
+        _ agent: Agent, _ site: Site, _ occasion: String
+    ) async throws -> Duration {
         do {
+            let start = ContinuousClock.now
             try agent.launch()
             try await Shell.eventually("the agent is connected", atMost: .seconds(60)) {
                 try await agent.run("status", "--check", "ready").succeeded
             }
+            let taken = ContinuousClock.now - start
             #expect(try await agent.namespace.ping(Site.inner, within: 30), "\(occasion)")
             let devices = try await site.control.devices().filter { $0.name == agent.name }
             #expect(devices.count == 1 && devices[0].state == "active", "\(occasion): \(devices)")
+            return taken
         } catch {
             let lines = agent.log.split(separator: "\n").suffix(40).joined(separator: "\n")
             throw ShellError.neverTrue("\(occasion): \(error)\n\(lines)")
@@ -47,6 +54,7 @@ struct KillTests {
             let place = try await site.place(1)
             let wish = try await wish(lab, in: place)
             var last: Agent?
+            var times: [Duration] = []
             // The answer to each request for an identity takes a while: some ends come while the server has
             // made it and the agent does not know.
             try site.control.setFaults("delay=100ms@provision")
@@ -57,7 +65,8 @@ struct KillTests {
                 let child = try agent.launch()
                 let moment = try await kill(agent, within: 500, &random)
                 #expect(child.poll() == 128 + SIGKILL)
-                try await expectConnection(agent, site, "provision \(number), after \(moment) ms")
+                times.append(
+                    try await expectConnection(agent, site, "provision \(number), after \(moment) ms"))
                 if let former = last { try FileManager.default.removeItem(atPath: former.stateDirectory) }
                 last = agent
                 if number < 20 { try await agent.stop() }
@@ -69,7 +78,7 @@ struct KillTests {
             for number in 1...15 {
                 if number.isMultiple(of: 2) { _ = try await site.control.command("rotate-keys", agent.name) }
                 let moment = try await kill(agent, within: 700, &random)
-                try await expectConnection(agent, site, "rebuild \(number), after \(moment) ms")
+                times.append(try await expectConnection(agent, site, "rebuild \(number), after \(moment) ms"))
             }
             try site.control.setFaults()
 
@@ -85,9 +94,14 @@ struct KillTests {
                 }
                 let moment = try await kill(agent, within: 300, &random)
                 _ = try? await writer.value
-                try await expectConnection(agent, site, "write \(number), after \(moment) ms")
+                times.append(try await expectConnection(agent, site, "write \(number), after \(moment) ms"))
             }
+            #expect(times.count == 50)
             #expect(try await site.control.devices().count == 20)
+            times.sort()
+            print(
+                "connected again after \(times[times.count / 2]) in the middle, \(times.last ?? .zero) at most"
+            )
             try await agent.stop()
         }
     }

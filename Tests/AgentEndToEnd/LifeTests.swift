@@ -106,7 +106,7 @@ struct LifeTests {
             let agent = try await site.connectedAgent()
             try await agent.waitForHeartbeat()
             try await site.control.stop()
-            try await site.namespace.ip("address add 192.0.2.200/24 dev switch")
+            try await site.namespace.ip("address add 192.0.2.200/32 dev lo")
             try await site.control.start(endpoint: "192.0.2.200:41194")
             try await agent.waitFor("the endpoint is the new one", atMost: .seconds(60)) {
                 $0.tunnel?.endpoint == "192.0.2.200:41194"

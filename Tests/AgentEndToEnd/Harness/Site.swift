@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// A control server and the agents that it serves, each in a namespace, joined by a switch.
+/// A control server and the agents that it serves, each in a namespace, joined by cables.
 ///
 /// The server is 192.0.2.1 and 2001:db8::1, agent N is 192.0.2.N+1 and 2001:db8::N+1. Behind the server,
-/// 198.51.100.1 and 2001:db8:1::1 stand for the Internet. Within the tunnel the server is 10.172.21.1.
+/// 198.51.100.1 and 2001:db8:1::1 stand for the Internet. Within the tunnel the server is 10.172.21.1,
+/// which it is nowhere else.
 struct Site: Sendable {
     /// The server's address within the tunnel.
     static let inner = "10.172.21.1"
@@ -23,20 +24,18 @@ struct Site: Sendable {
         control = ControlServer(lab, in: namespace)
         try await namespace.bash(
             """
-            ip link add switch type bridge
-            ip address add 192.0.2.1/24 dev switch
-            ip address add 2001:db8::1/64 dev switch nodad
-            ip link set switch up
-            ip link add far type dummy
-            ip address add \(Self.far4)/32 dev far
-            ip address add \(Self.far6)/128 dev far nodad
-            ip link set far up
+            ip address add 192.0.2.1/32 dev lo
+            ip address add \(Self.far4)/32 dev lo
+            ip address add \(Self.far6)/128 dev lo
             sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+            nft add table inet site
+            nft 'add chain inet site input { type filter hook input priority 0; }'
+            nft 'add rule inet site input iifname "port*" ip daddr 10.172.21.0/24 drop'
             """)
         try await control.start(endpoint: endpoint, options)
     }
 
-    /// An agent on the switch that has no identity yet and does not run.
+    /// An agent with a cable to the server that has no identity yet and does not run.
     ///
     /// - Parameter settings: Further lines of the administrator's file.
     func agent(_ number: Int = 1, settings: [String] = []) async throws -> Agent {
@@ -56,13 +55,19 @@ struct Site: Sendable {
                 + ["ca_file = \(control.authorityFile)", "hwid = \(hwid)"] + settings)
     }
 
-    /// A namespace on the switch.
+    /// A namespace with a cable to the server.
     func place(_ number: Int) async throws -> Namespace {
         let place = try await lab.namespace()
         try await Shell.check(
             ["ip", "link", "add", "port\(number)", "netns", namespace.name, "type", "veth"]
                 + ["peer", "name", "uplink", "netns", place.name])
-        try await namespace.ip("link set port\(number) master switch up")
+        try await namespace.bash(
+            """
+            ip address add 192.0.2.1 peer 192.0.2.\(number + 1)/32 dev port\(number)
+            ip address add 2001:db8::1/128 dev port\(number) nodad
+            ip link set port\(number) up
+            ip -6 route add 2001:db8::\(number + 1)/128 dev port\(number)
+            """)
         try await place.bash(
             """
             ip address add 192.0.2.\(number + 1)/24 dev uplink

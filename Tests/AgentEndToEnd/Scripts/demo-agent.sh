@@ -100,7 +100,8 @@ for side in server device; do
 done
 ip -n device route add default via 192.0.2.1
 step 'server  192.0.2.1        device  192.0.2.2'
-routes() { ip -n device -o route show table all && ip -n device rule && ip -n device -6 rule; }
+# Without what the kernel adds for link-local addresses, a moment after a link is up.
+routes() { ip -n device -4 -o route show table all && ip -n device -6 -o route show table all | sed '/fe80:\|ff00:/d' && ip -n device rule && ip -n device -6 rule; }
 routes >"$scratch/before"
 
 heading 'The control server, which is the other end of the tunnel too'
