@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import AgentCore
-internal import AgentStore
+public import AgentStore
 internal import FoundationEssentials
 
 extension AgentManager: AgentControl {
@@ -165,6 +165,22 @@ extension AgentManager: AgentControl {
         try refuseFixed(&chosen, before)
         try parts.settings.saveConfig(chosen)
         chosenSettings = chosen
+        log(.info, "settings", "the settings are stored")
+        settingsHaveChanged(from: before)
+    }
+
+    /// Takes what the administrator fixed as it is now.
+    ///
+    /// The name of the interface, the host's identifier and the host key count from the next start of the agent on.
+    public func reload(administrator: AdministratorSettings) {
+        let before = effectiveSettings
+        if parts.tokenFile == parts.administrator.tokenFile { parts.tokenFile = administrator.tokenFile }
+        parts.administrator = administrator
+        log(.info, "settings", "the administrator's settings are read again")
+        settingsHaveChanged(from: before)
+    }
+
+    private func settingsHaveChanged(from before: AgentConfig) {
         let after = effectiveSettings
         let isOther =
             after.serverURL != before.serverURL
@@ -176,7 +192,6 @@ extension AgentManager: AgentControl {
             requestTask?.cancel()
             control.forget()
         }
-        log(.info, "settings", "the settings are stored")
         dispatch(
             .settingsChanged(
                 hasServer: after.serverURL != nil, hasConfiguredToken: configuredToken() != nil,

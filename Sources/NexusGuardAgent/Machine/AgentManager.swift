@@ -15,7 +15,7 @@ public actor AgentManager {
     /// The machine's state.
     var state = AgentMachine.State()
     /// What the agent works with.
-    let parts: Parts
+    var parts: Parts
     let provisioning: ProvisioningService
     let heartbeat: HeartbeatService
 

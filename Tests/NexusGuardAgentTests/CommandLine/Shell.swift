@@ -78,6 +78,27 @@ enum Shell {
         }
     }
 
+    /// Starts a programme that goes on; the caller waits for it.
+    ///
+    /// - Parameter output: The file that gets what it prints.
+    static func start(
+        _ arguments: [String], environment: [String: String], output: String
+    ) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        var child = pid_t()
+        var argv = arguments.map { strdup($0) } + [nil]
+        var envp = Self.environment(environment).map { strdup($0) } + [nil]
+        defer { for pointer in argv + envp { free(pointer) } }
+        let number = posix_spawn(&child, arguments[0], &actions, nil, &argv, &envp)
+        guard number == 0 else { throw Failure(call: "posix_spawn", number: number) }
+        return child
+    }
+
     private final class Work: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }

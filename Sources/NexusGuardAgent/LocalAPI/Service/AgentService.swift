@@ -122,7 +122,9 @@ public final class AgentService: Sendable {
     public func reload() async {
         api.reload()
         do throws(AgentError) {
-            _ = try AdministratorSettings(contentsOf: options.configurationFile)
+            let administrator = try AdministratorSettings(contentsOf: options.configurationFile)
+            await manager.reload(administrator: administrator)
+            persistence.apply(await manager.settings)
         } catch {
             log.add(level: .error, tag: "settings", message: "not read again: \(error.description)")
         }
