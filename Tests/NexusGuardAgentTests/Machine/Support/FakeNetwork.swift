@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+
+import NexusGuard
+import NexusGuardAgent
+import Synchronization
+
+/// A network that changes when a test says so.
+final class FakeNetwork: NetworkWatching {
+    private struct Model {
+        var isOnline = true
+        var readers: [AsyncStream<NetworkEvent>.Continuation] = []
+    }
+
+    private let model = Mutex(Model())
+
+    var events: AsyncStream<NetworkEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(of: NetworkEvent.self)
+        model.withLock { $0.readers.append(continuation) }
+        return stream
+    }
+
+    var isOnline: Bool { model.withLock { $0.isOnline } }
+
+    func hasRoute(to address: IPAddress) -> Bool { isOnline }
+
+    func setDestinations(_ destinations: [IPAddress]) {}
+
+    /// Tells of an event.
+    func tell(_ event: NetworkEvent) {
+        let readers = model.withLock { model in
+            if event == .online { model.isOnline = true }
+            if event == .offline { model.isOnline = false }
+            return model.readers
+        }
+        for reader in readers { reader.yield(event) }
+    }
+}
