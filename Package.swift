@@ -65,7 +65,7 @@ let package = Package(
             dependencies: [
                 "AgentCore", "AgentHTTP", "AgentHost", "AgentStore", "CLinux", "CSodium", "NexusGuard",
             ],
-            swiftSettings: common),
+            exclude: ["Page/Web"], swiftSettings: common),
         .target(
             name: "NexusGuardControl",
             dependencies: [
