@@ -69,6 +69,20 @@ struct HostNetworkTests {
         }
     }
 
+    @Test("an IPv6 address of the tunnel can be used as soon as the plan is applied")
+    func addressAtOnce() async throws {
+        try await withHost { host, _ in
+            try host.claimInterface("ng0")
+            let tunnel = try HostTestTunnel("ng0")
+            try host.apply(samplePlan(addresses: ["10.0.0.2/24", "fd00::2/64"], allowedIPs: ["::/0"]))
+            let addresses = try HostTestNamespace.ip("-6 addr show dev ng0")
+            #expect(addresses.contains("inet6 fd00::2/64 scope global nodad"))
+            #expect(!addresses.contains("tentative"))
+            #expect(!(try HostTestNamespace.ip("-4 addr show dev ng0").contains("nodad")))
+            withExtendedLifetime(tunnel) {}
+        }
+    }
+
     @Test("applying the same plan again changes and writes nothing")
     func idempotent() async throws {
         try await withHost { host, journal in

@@ -117,8 +117,9 @@ enum HostTestNamespace {
         return (code, String(decoding: bytes, as: UTF8.self))
     }
 
-    /// All of the network that an agent could change, as the tools print it.
+    /// All of the network that an agent could change, as the tools print it once the kernel has settled.
     static func picture() throws -> String {
+        try eventually("addresses are usable") { try isSettled() }
         var text = ""
         for line in [
             "ip -4 route show table all", "ip -6 route show table all", "ip -4 rule", "ip -6 rule", "ip addr",
@@ -127,6 +128,24 @@ enum HostTestNamespace {
             text += "# \(line)\n\(try spawn(line.split(separator: " ").map(String.init)).output)"
         }
         return text
+    }
+
+    /// Whether each IPv6 address is known to be the only one and has its route in the local table.
+    ///
+    /// The kernel does both in its own time after the address was added.
+    private static func isSettled() throws -> Bool {
+        let lines = try ip("-6 -o addr").split(separator: "\n")
+        guard !lines.contains(where: { $0.contains("tentative") }) else { return false }
+        let routes = try ip("-6 route show table local").split(separator: "\n").map {
+            $0.split(separator: " ")
+        }
+        return lines.allSatisfy { line in
+            // "2: up0    inet6 2001:db8::2/64 scope global nodad ..."
+            let words = line.split(separator: " ")
+            guard words.count > 3, words[1] != "lo" else { return true }
+            let address = words[3].prefix { $0 != "/" }
+            return routes.contains { $0.starts(with: ["local", address, "dev", words[1]]) }
+        }
     }
 
     /// Makes an interface `up0` with default routes of both families, whose other end is `up1`.
@@ -138,8 +157,7 @@ enum HostTestNamespace {
         ] {
             try ip(line)
         }
-        // Link-local addresses need a moment.
-        try eventually("addresses are ready") { try !ip("addr").contains("tentative") }
+        try eventually("addresses are ready") { try isSettled() }
     }
 
     /// Waits until a condition holds, which a busy machine may take long for.

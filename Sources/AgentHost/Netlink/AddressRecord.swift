@@ -48,7 +48,9 @@ struct AddressRecord: Hashable, Sendable {
         var request = NetlinkRequest(type, flags: flags)
         request.append(address.address.family)
         request.append(UInt8(address.length))
-        request.append(UInt8(0))
+        // A tunnel has no link on which another could hold the address: it is usable at once, where the search
+        // for duplicates would take a second.
+        request.append(address.address.isIPv6 ? LinkAttribute.addressWithoutDuplicates : 0)
         request.append(RouteAttribute.scopeUniverse)
         request.append(interfaceIndex)
         let bytes = address.address.networkBytes

@@ -80,6 +80,8 @@ enum LinkAttribute {
     static let generatesNothing: UInt8 = 1
     /// `IFA_F_TENTATIVE | IFA_F_DADFAILED`
     static let addressUnusable: UInt32 = 0x48
+    /// `IFA_F_NODAD`
+    static let addressWithoutDuplicates: UInt8 = 0x02
     static let addressFlags: UInt16 = 8
 }
 
