@@ -3,6 +3,7 @@
 internal import AgentHTTP
 internal import Foundation
 internal import Glibc
+internal import Synchronization
 internal import Testing
 
 @Suite("Long use of client and server")
@@ -72,5 +73,71 @@ struct EnduranceTests {
         // Less than a kilobyte a request; its content and the answer's have 20 each.
         #expect(growth.contains { $0 < count * 1000 }, "\(growth)")
         #expect(try Self.descriptorCount() - descriptorCount < 200)
+    }
+
+    /// What the owner of a stream keeps for one client, with a circle through the writer.
+    private final class StreamOwner: Sendable {
+        private let writer = Mutex<StreamWriter?>(nil)
+        private let keepsake = [UInt8](repeating: 1, count: keepsakeByteCount)
+        private let count: LiveCount
+
+        init(_ count: LiveCount) {
+            self.count = count
+            count.value.add(1, ordering: .relaxed)
+        }
+
+        deinit { count.value.subtract(1, ordering: .relaxed) }
+
+        func hold(_ writer: StreamWriter) {
+            self.writer.withLock { $0 = writer }
+            writer.write(Array("data: \(keepsake.count)\n\n".utf8))
+        }
+
+        func noteLoss(_ count: Int) -> [UInt8] { Array("lost \(count) of \(keepsake.count)\n".utf8) }
+
+        func noteEnd() { writer.withLock { $0 }?.close() }
+
+        static let keepsakeByteCount = 65_536
+    }
+
+    private final class LiveCount: Sendable {
+        let value = Atomic(0)
+        var isZero: Bool { value.load(ordering: .relaxed) == 0 }
+    }
+
+    @Test("hundreds of clients of event streams come and go and leave nothing behind")
+    func streamClients() async throws {
+        let owners = LiveCount()
+        let server = try TestServer(options: .with { $0.streamPing = .milliseconds(20) }) { _ in
+            let owner = StreamOwner(owners)
+            return .stream(
+                ServerStream(
+                    lossMarker: { owner.noteLoss($0) }, onClosed: { owner.noteEnd() },
+                    attach: { owner.hold($0) }))
+        }
+        func clients(_ count: Int) async throws {
+            let port = server.port
+            for _ in 0..<count {
+                try await blocking {
+                    let descriptor = try Sockets.connect(port: port)
+                    Sockets.send(descriptor, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                    var byte: UInt8 = 0
+                    #expect(recv(descriptor, &byte, 1, 0) == 1)
+                    close(descriptor)
+                }
+            }
+            try await eventually("the owners of all streams are freed") { owners.isZero }
+        }
+        try await clients(100)
+        let descriptorCount = try Self.descriptorCount()
+        var growth: [Int] = []
+        for _ in 0..<3 {
+            let before = try Self.residentByteCount()
+            try await clients(200)
+            growth.append(try Self.residentByteCount() - before)
+        }
+        // A tenth of what the owners kept; other tests of this process take memory meanwhile, but not each time.
+        #expect(growth.contains { $0 < 200 * StreamOwner.keepsakeByteCount / 10 }, "\(growth)")
+        #expect(try Self.descriptorCount() - descriptorCount < 100)
     }
 }

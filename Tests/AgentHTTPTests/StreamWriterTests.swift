@@ -138,6 +138,50 @@ struct StreamWriterTests {
         #expect(reader.take(5) == (.abandoned, ""))
     }
 
+    /// An owner that holds the writer, and is held by the functions that the writer has of it.
+    private final class Owner: Sendable {
+        let writer = Mutex<StreamWriter?>(nil)
+        let closedCount = Atomic(0)
+    }
+
+    @Test("a writer that was given up is freed together with an owner that holds it")
+    func circle() {
+        weak var writer: StreamWriter?
+        weak var owner: Owner?
+        do {
+            let circle = Owner()
+            let stream = Self.stream(
+                marker: { Array("[\($0)\(circle.writer.withLock { $0 == nil })]".utf8) },
+                onClosed: { circle.closedCount.add(1, ordering: .relaxed) })
+            let made = StreamWriter(stream, limit: 100)
+            circle.writer.withLock { $0 = made }
+            made.write(Array("a".utf8))
+            made.close()
+            // What was written is still to be sent, so the stream has not ended yet.
+            #expect(circle.closedCount.load(ordering: .relaxed) == 0)
+            made.abandon()
+            made.abandon()
+            #expect(circle.closedCount.load(ordering: .relaxed) == 1)
+            (writer, owner) = (made, circle)
+        }
+        #expect(writer == nil)
+        #expect(owner == nil)
+    }
+
+    @Test("the owner's function may use the writer that ends")
+    func reentrance() {
+        let owner = Owner()
+        let writer = StreamWriter(
+            Self.stream(onClosed: {
+                owner.writer.withLock { $0 }?.write([1])
+                owner.writer.withLock { $0 }?.close()
+                owner.closedCount.add(1, ordering: .relaxed)
+            }), limit: 100)
+        owner.writer.withLock { $0 = writer }
+        writer.abandon()
+        #expect(owner.closedCount.load(ordering: .relaxed) == 1)
+    }
+
     @Test("a ping is written after an interval of silence, and not while something waits")
     func ping() throws {
         let reader = Reader(Self.stream(ping: Array("p".utf8)), limit: 100)

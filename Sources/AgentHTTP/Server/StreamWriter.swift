@@ -10,16 +10,12 @@ public final class StreamWriter: Sendable {
     private let state: Mutex<State>
     private let limit: Int
     private let ping: [UInt8]?
-    private let lossMarker: (@Sendable (Int) -> [UInt8])?
-    private let onClosed: (@Sendable () -> Void)?
 
     /// Creates a writer that nobody reads yet.
     init(_ stream: ServerStream, limit: Int) {
-        state = Mutex(State())
+        state = Mutex(State(owner: Owner(lossMarker: stream.lossMarker, onClosed: stream.onClosed)))
         self.limit = stream.bufferLimit ?? limit
         ping = stream.ping
-        lossMarker = stream.lossMarker
-        onClosed = stream.onClosed
     }
 
     /// Queues bytes for the client; they are dropped when the stream is closed.
@@ -68,7 +64,7 @@ public final class StreamWriter: Sendable {
     ) -> Taken {
         state.withLock { state in
             if state.isAbandoned { return .abandoned }
-            if let lossMarker, state.lostCount > 0, state.sentOfFirst == 0 {
+            if let lossMarker = state.owner?.lossMarker, state.lostCount > 0, state.sentOfFirst == 0 {
                 state.insertMarker(lossMarker(state.lostCount))
             }
             let count = state.copy(to: buffer)
@@ -103,19 +99,30 @@ public final class StreamWriter: Sendable {
     }
 
     /// Ends the stream at once and forgets what waits; the stream's owner is told once.
+    ///
+    /// The owner's functions are let go of: they may well hold this writer.
     func abandon() {
-        let isFirst = state.withLock { state in
-            defer { state.isAbandoned = true }
+        let owner = state.withLock { state -> Owner? in
+            state.isAbandoned = true
             state.isClosed = true
             state.clear()
             state.wake()
-            return !state.isAbandoned
+            return state.owner.take()
         }
-        if isFirst { onClosed?() }
+        // Outside of the lock, because what goes with the functions may end in this writer.
+        owner?.onClosed?()
+    }
+
+    /// The functions of the stream's owner.
+    private struct Owner {
+        let lossMarker: (@Sendable (Int) -> [UInt8])?
+        let onClosed: (@Sendable () -> Void)?
     }
 
     /// What the lock protects.
     private struct State {
+        /// `nil` once the stream was given up, which is what breaks the circle of writer and owner.
+        var owner: Owner?
         /// The writes that wait, the oldest at `first`; earlier places are empty.
         var queue: [[UInt8]] = []
         var first = 0
@@ -132,6 +139,10 @@ public final class StreamWriter: Sendable {
         /// Since when bytes wait of which the client has taken none.
         var waitingSince: ContinuousClock.Instant?
         var resume: (@Sendable () -> Void)?
+
+        init(owner: Owner) {
+            self.owner = owner
+        }
 
         mutating func wake() {
             resume.take()?()
