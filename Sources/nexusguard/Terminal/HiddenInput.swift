@@ -27,7 +27,8 @@ enum HiddenInput {
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
         StandardStream.write(Array(prompt.utf8), to: STDERR_FILENO)
         let result = Result { () throws(InputError) in try collect(until: end, limit: limit) }
-        tcsetattr(STDIN_FILENO, TCSANOW, &former)
+        // What was typed and not read is part of a secret as well: it must not become the shell's next command.
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &former)
         guardian.end()
         StandardStream.write([UInt8(ascii: "\n")], to: STDERR_FILENO)
         return try result.get()
@@ -87,7 +88,7 @@ private struct TerminalGuardian {
         Self.settings.initialize(to: former)
         for number in Self.signals {
             signal(number) { number in
-                tcsetattr(STDIN_FILENO, TCSANOW, TerminalGuardian.settings)
+                tcsetattr(STDIN_FILENO, TCSAFLUSH, TerminalGuardian.settings)
                 signal(number, SIG_DFL)
                 kill(getpid(), number)
             }

@@ -78,6 +78,9 @@ final class PseudoTerminal: Sendable {
     /// Sends a signal to the programme.
     func signal(_ number: Int32) { kill(child, number) }
 
+    /// Sends a signal to the programme and those that it runs on the terminal.
+    func signalAll(_ number: Int32) { kill(-child, number) }
+
     /// What is seen now: the rows, blanks at their ends cut off.
     var rows: [String] {
         read()

@@ -145,6 +145,30 @@ struct TerminalTests {
         #expect(await served.agent.calls.isEmpty)
     }
 
+    @Test("what was typed at a question and not read never reaches the shell", arguments: [SIGTERM, SIGHUP])
+    func unread(number: Int32) async throws {
+        let served = try ServedAgent(isProvisioned: false)
+        defer { served.stop() }
+        // The shell goes on after the signal, and reads what the terminal still has for it.
+        let script = """
+            trap : TERM HUP; "$0" --socket "$1" provision; echo "ended $?"; read -r line; echo "read <$line>"
+            """
+        let terminal = try PseudoTerminal(
+            ["/bin/sh", "-c", script, Built.path("nexusguard"), served.socket],
+            environment: ["NEXUSGUARD_TIMEOUT": ServedAgent.patience])
+        #expect(await terminal.eventually { $0[0] == "Token:" })
+        // While it is stopped it reads nothing; the signal comes first when it goes on.
+        terminal.signalAll(SIGSTOP)
+        terminal.type("sEcReT\r")
+        terminal.signalAll(number)
+        terminal.signalAll(SIGCONT)
+        #expect(await terminal.eventually { rows in rows.contains { $0.hasSuffix("ended \(128 + number)") } })
+        terminal.type("next\r")
+        #expect(await terminal.eventually { $0.contains("read <next>") })
+        #expect(!terminal.rows.joined().contains("sEc"))
+        #expect(await terminal.exitStatus() == 0)
+    }
+
     @Test("what cannot be taken back is done only after yes", arguments: ["y", "yes", "n", "", "what"])
     func confirmation(answer: String) async throws {
         let served = try ServedAgent()
