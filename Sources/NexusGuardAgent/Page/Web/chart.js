@@ -83,8 +83,8 @@ function paint(svg, width, now) {
   const line = Math.ceil(textSize * 1.5);
   // Room for the longest label, such as `500 kB/s`, in a font whose letters are 0.61 of its size wide.
   const left = Math.ceil(textSize * 0.61 * 9) + 4;
-  const flowHeight = 96;
-  const ageHeight = 40;
+  const flowHeight = 84;
+  const ageHeight = 36;
   const flowTop = line * 1.25;
   const ageTop = flowTop + flowHeight + line * 1.5;
   const height = ageTop + ageHeight + line * 1.25;

@@ -32,8 +32,8 @@ const helps = {
   },
   "not-provisioned": {
     word: "not-provisioned",
-    title: "This device has no identity yet",
-    text: "Give it the address of the control server and the token that its administrator made for this device.",
+    title: "Set this device up",
+    text: "It has no identity yet. Paste the address of the control server and the token that its administrator made for this device.",
   },
   offline: {
     word: "offline",

@@ -5,7 +5,7 @@
 import { agentNow, isReadOnly } from "./api.js";
 import { helpFor } from "./condition.js";
 import { $, make, setAttribute, setDisabled, setText } from "./dom.js";
-import { age, bytes, instant, span, timeOfDay } from "./words.js";
+import { age, bytes, instant, roughSpan, span, timeOfDay } from "./words.js";
 
 /** Shows a snapshot; `view` is what `describe` made of it. */
 export function showStatus(snapshot, view) {
@@ -33,7 +33,7 @@ export function showTimes(snapshot, view, reconnectAt) {
   setText($("countdown"), seconds === null ? "" : isNow ? "trying again now" : `trying again in ${span(Math.ceil(seconds))}`);
   if (gone) return;
   const last = instant(snapshot?.tunnel?.lastHandshake);
-  if (last !== null) setRow("handshake", `${timeOfDay(last)} (${age(last, agentNow())})`);
+  if (last !== null) setRow("handshake", `${timeOfDay(last)} (${roughSpan((agentNow() - last) / 1000)} ago)`);
   for (const element of document.querySelectorAll("[data-since]")) {
     setText(element, age(Number(element.dataset.since), agentNow()));
   }

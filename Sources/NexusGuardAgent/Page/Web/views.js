@@ -22,11 +22,13 @@ export const view = () => shownView;
  */
 export function show(name, focus = null) {
   if (name === shownView) return;
+  const isFirst = shownView === "opening";
   shownView = name;
   for (const view of views) $(view).hidden = view !== name;
   document.title = { settings: "Settings - NexusGuard", login: "Log in - NexusGuard" }[name] ?? "NexusGuard";
   scrollTo(0, 0);
-  (focus ?? $(name).querySelector("h1[tabindex]"))?.focus();
+  // Nobody has been anywhere yet when the first one comes.
+  if (!isFirst || focus) (focus ?? $(name).querySelector("h1[tabindex]"))?.focus();
 }
 
 /** Says what was done, or what stands in the way; a sentence about a success goes away by itself. */

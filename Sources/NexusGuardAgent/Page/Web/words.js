@@ -13,6 +13,9 @@ export function span(seconds) {
   return two(Math.floor(total / 86400), "d", Math.floor(total / 3600) % 24, "h");
 }
 
+/** A span in its largest unit, where there is no room for two. */
+export const roughSpan = (seconds) => span(seconds).split(" ", 2).join(" ");
+
 /** How long ago something was; both in milliseconds. */
 export function age(time, now) {
   const seconds = (now - time) / 1000;
