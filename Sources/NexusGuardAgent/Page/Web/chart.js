@@ -101,7 +101,8 @@ function paint(svg, width, now) {
   const parts = [];
   for (const value of [0, top / 2, top]) parts.push(...rule(flow(value), left, width, rate(value), textSize));
   parts.push(...rule(age(0), left, width, "0 s", textSize), ...rule(age(staleAfter), left, width, "180 s", textSize, "limit"));
-  for (const minutes of [10, 5, 0]) {
+  // The middle one only where the three have room.
+  for (const minutes of width - left > textSize * 16 ? [10, 5, 0] : [10, 0]) {
     const anchor = { 10: "start", 5: "middle", 0: "end" }[minutes];
     const name = minutes === 0 ? "now" : `-${minutes} min`;
     parts.push(text(x(now - minutes * 60_000), height - 3, name, anchor));
@@ -113,15 +114,15 @@ function paint(svg, width, now) {
   for (const [key, scale] of [["received", flow], ["sent", flow], ["age", age]]) {
     for (const run of runs(key)) parts.push(element("path", { class: key, d: path(run, key, x, scale) }));
   }
-  parts.push(...legend(left, line, textSize), text(left, ageTop - line * 0.35, "Age of the handshake"));
+  parts.push(...legend(line, textSize), text(0, ageTop - line * 0.35, "Age of the handshake"));
   svg.replaceChildren(...parts);
 }
 
 /** Sample lines before their names, told apart by their dashes too. */
-function legend(left, line, textSize) {
+function legend(line, textSize) {
   const middle = line * 0.5;
   const items = [];
-  let start = left;
+  let start = 0;
   for (const [key, name] of [["received", "Received"], ["sent", "Sent"]]) {
     items.push(element("path", { class: key, d: `M${start} ${middle}h22` }), text(start + 28, middle + textSize * 0.35, name));
     start += 28 + textSize * 0.61 * (name.length + 2);

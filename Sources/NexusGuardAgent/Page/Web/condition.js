@@ -33,7 +33,7 @@ const helps = {
   "not-provisioned": {
     word: "not-provisioned",
     title: "Set this device up",
-    text: "It has no identity yet. Paste the address of the control server and the token that its administrator made for this device.",
+    text: "Paste the address of the control server and the token that its administrator made for this device.",
   },
   offline: {
     word: "offline",
@@ -184,10 +184,17 @@ export function describe(snapshot, isReachable) {
     condition: conditionOf(snapshot, help),
     state,
     word: words[state] ?? state,
-    detail: reason?.text || reason?.code || (state === "connected" ? "" : phases[phase] ?? ""),
+    detail: detailOf(snapshot, code),
     code,
     help,
   };
+}
+
+/** Why the state is as it is, in the agent's own words where it has some. */
+function detailOf({ state, phase, reason, health }, code) {
+  if (code === "not-provisioned") return "there is no identity yet";
+  const item = reason ?? health.find((item) => item.code === code);
+  return item?.text || item?.code || (state === "connected" ? "" : phases[phase] ?? "");
 }
 
 /** The code of what matters most: the reason, and while the tunnel is as wanted the first item of health. */

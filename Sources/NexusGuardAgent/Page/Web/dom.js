@@ -2,6 +2,8 @@
 //
 // The few things that every part of the page does with its document.
 
+import { sentence } from "./words.js";
+
 /** The element with an identifier. */
 export const $ = (id) => document.getElementById(id);
 
@@ -70,7 +72,7 @@ async function once(button, action) {
 
 /** Shows a refusal at its field, or takes it away with an empty text. */
 export function setRefusal(field, message, text) {
-  setText(message, text);
+  setText(message, sentence(text));
   if (field) setAttribute(field, "aria-invalid", text ? "true" : null);
 }
 

@@ -10,6 +10,7 @@ import { addEntry, addGap, loadLog, position, showLogRights, startLog } from "./
 import { cancelImport, closeSettings, openSettings, prepareFirstRun, startSettings } from "./settings.js";
 import { showForwards, showStatus, showTimes } from "./status.js";
 import { clearTrouble, show, startTabs, tell, view } from "./views.js";
+import { sentence } from "./words.js";
 
 /** What the agent last said of itself. */
 let snapshot = null;
@@ -38,8 +39,7 @@ function start() {
   onPress($("vpn-toggle"), toggle);
   onSubmit($("login-form"), $("log-in"), logIn);
   onPress($("use-password"), () => {
-    document.documentElement.dataset.condition = "login";
-    show("login", $("password"));
+    showLogin();
   });
   addEventListener("popstate", showViewOfHistory);
   addEventListener("hashchange", useLink);
@@ -77,7 +77,7 @@ async function enterWith(credentials) {
 /** Shows the agent, or why that is not possible. */
 async function enter() {
   const mine = ++generation;
-  if (!api.hasSession()) return endSession("session-ended", "The page has no session.");
+  if (!api.hasSession()) return isLocal() ? endSession("no-session", "") : showLogin();
   setAttribute(document.documentElement, "data-read-only", api.isReadOnly() ? "true" : null);
   $("read-only-note").hidden = !api.isReadOnly();
   showLogRights();
@@ -114,18 +114,34 @@ async function loadTraffic() {
 
 const isEnded = (error) => error.status === 401;
 
-function endSession(code, sentence) {
+/** Whether the page comes from this host or through a tunnel of ssh; elsewhere the agent serves it with a password alone. */
+const isLocal = () => ["127.0.0.1", "localhost", "[::1]"].includes(location.hostname);
+
+/** What the screen says when there is no session. */
+const endings = {
+  "no-session": ["Open this page with a link", "It shows and controls the agent, so it lets nobody in without one."],
+  "link-used": ["This link was used already", "Each link opens the page once."],
+  "link-expired": ["This link has expired", "A link must be opened within two minutes."],
+  "link-unknown": ["This link is not known", "It is not one of this agent's, or it was not copied whole."],
+};
+
+function endSession(code, text) {
   generation += 1;
   api.forgetSession();
-  const titles = { "link-used": "This link was used already", "link-expired": "This link has expired", "link-unknown": "This link is not known" };
-  setText($("session-ended").querySelector("h1"), titles[code] ?? "This session has ended");
-  setText($("ended-text"), sentence.charAt(0).toUpperCase() + sentence.slice(1));
+  const [title, explanation] = endings[code] ?? ["This session has ended", sentence(text)];
+  setText($("session-ended").querySelector("h1"), title);
+  setText($("ended-text"), explanation);
   $("read-only-note").hidden = true;
   tell("");
   document.documentElement.dataset.state = "disconnected";
   document.documentElement.dataset.condition = "session-ended";
   document.documentElement.dataset.reason = code;
   show("session-ended");
+}
+
+function showLogin() {
+  document.documentElement.dataset.condition = "login";
+  show("login", $("password"));
 }
 
 async function logIn() {
@@ -258,7 +274,7 @@ function sayAtSwitch(refusal) {
   hint.dataset.refused = "false";
   $("vpn-toggle").dataset.refused = String(refusal !== "");
   hint.classList.toggle("refusal", refusal !== "");
-  if (refusal) setText(hint, refusal);
+  if (refusal) setText(hint, sentence(refusal));
 }
 
 async function retry() {
@@ -273,7 +289,7 @@ async function retry() {
     update();
   } catch (error) {
     vibrate("error");
-    tell(`${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`, "trouble");
+    tell(`${sentence(error.message)}.`, "trouble");
     setTimeout(clearTrouble, 8000);
   }
 }

@@ -5,7 +5,7 @@
 import { agentNow, isReadOnly } from "./api.js";
 import { helpFor } from "./condition.js";
 import { $, make, setAttribute, setDisabled, setText } from "./dom.js";
-import { age, bytes, instant, roughSpan, span, timeOfDay } from "./words.js";
+import { age, bytes, instant, roughSpan, sentence, span, timeOfDay } from "./words.js";
 
 /** Shows a snapshot; `view` is what `describe` made of it. */
 export function showStatus(snapshot, view) {
@@ -16,7 +16,7 @@ export function showStatus(snapshot, view) {
   setText($("status-text"), view.word);
   setAttribute($("status-text"), "aria-label", `VPN Status: ${view.word}`);
   setAttribute($("status-card"), "aria-label", `VPN Status: ${view.word}`);
-  setText($("status-detail"), view.detail);
+  setText($("status-detail"), sentence(view.detail));
   showRows(snapshot, view);
   showHelp(snapshot, view);
   showSwitch(snapshot, view);
@@ -30,7 +30,7 @@ export function showTimes(snapshot, view, reconnectAt) {
   const retry = gone ? reconnectAt : instant(snapshot?.nextRetry);
   const seconds = retry === null ? null : (retry - (gone ? Date.now() : agentNow())) / 1000;
   const isNow = seconds !== null && seconds < 1;
-  setText($("countdown"), seconds === null ? "" : isNow ? "trying again now" : `trying again in ${span(Math.ceil(seconds))}`);
+  setText($("countdown"), seconds === null ? "" : isNow ? "Trying again now" : `Trying again in ${span(Math.ceil(seconds))}`);
   if (gone) return;
   const last = instant(snapshot?.tunnel?.lastHandshake);
   if (last !== null) setRow("handshake", `${timeOfDay(last)} (${roughSpan((agentNow() - last) / 1000)} ago)`);
@@ -98,8 +98,9 @@ function showHelp(snapshot, view) {
   setText($("retry-now"), isGone ? "Reconnect now" : "Retry now");
   // Whoever may change nothing may still ask whether the agent is back.
   setDisabled($("retry-now"), isReadOnly() && !isGone ? "read-only-note" : null);
-  const isFirst = Boolean(snapshot) && !isGone && !snapshot.provisioned && !isReadOnly();
-  $("first-run").hidden = !isFirst;
+  // While the agent asks the server by itself there is nothing to fill in, unless it was this form that had it ask.
+  const isAsking = view.condition === "provisioning" && $("first-provision").getAttribute("aria-busy") !== "true";
+  $("first-run").hidden = !snapshot || isGone || snapshot.provisioned || isReadOnly() || isAsking;
 }
 
 function showSwitch(snapshot, view) {
@@ -121,7 +122,7 @@ function showSwitch(snapshot, view) {
 function showDetails(snapshot, view) {
   const items = (snapshot?.health ?? []).map((item) => {
     const row = make("li");
-    row.append(make("p", "what", item.text || item.code));
+    row.append(make("p", "what", sentence(item.text || item.code)));
     const help = helpFor(item.code);
     // What the card says already is not said twice.
     if (help && item.code !== view.code) row.append(make("p", "help", help.text));

@@ -68,6 +68,7 @@ function select(name) {
 
 /** On a desk all panels are in sight, and there are no tabs to own them. */
 function arrange() {
+  document.documentElement.dataset.tab = shownTab;
   for (const name of tabs) {
     const isShown = name === shownTab;
     const panel = $(`panel-${name}`);

@@ -49,6 +49,9 @@ function trimmed(value) {
   return value >= 99.95 ? String(Math.round(value)) : value.toFixed(1).replace(/\.0$/, "");
 }
 
+/** A sentence of the agent with a large first letter, where it begins with a word and not with a name or a path. */
+export const sentence = (text) => (/^[a-z]+(?=[ ;,'’-])/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text);
+
 /** The local time of day, `HH:MM:SS`. */
 export function timeOfDay(time) {
   const date = new Date(time);
