@@ -114,7 +114,7 @@ function paint(svg, width, now) {
   for (const [key, scale] of [["received", flow], ["sent", flow], ["age", age]]) {
     for (const run of runs(key)) parts.push(element("path", { class: key, d: path(run, key, x, scale) }));
   }
-  parts.push(...legend(line, textSize), text(0, ageTop - line * 0.35, "Age of the handshake"));
+  parts.push(...legend(line, textSize), text(0, ageTop - line * 0.35, "Handshake age"));
   svg.replaceChildren(...parts);
 }
 

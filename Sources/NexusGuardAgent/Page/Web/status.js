@@ -45,22 +45,27 @@ function showRows(snapshot, view) {
   const tunnel = view.condition === "agent-gone" ? null : snapshot?.tunnel;
   $("rows").hidden = !tunnel;
   if (!tunnel) return;
-  setRow("ip", tunnel.addresses.map(withoutHostLength).join(", "));
+  setRow("ip", ...shortened(tunnel.addresses.map(withoutHostLength)));
   setRow("device", snapshot.deviceID);
-  setRow("allowed", tunnel.allowedIPs.join(", "));
+  setRow("allowed", ...shortened(tunnel.allowedIPs));
   if (!tunnel.lastHandshake) setRow("handshake", "none yet");
   setRow("transport", transport(snapshot.serverURL));
   showAdmin(snapshot.adminURL ?? snapshot.serverURL);
 }
 
-function setRow(name, text) {
+function setRow(name, text, whole = text) {
   const row = document.querySelector(`[data-row="${name}"]`);
-  const shown = text || "-";
   const value = row.querySelector(".value");
-  setText(value, shown);
-  // What does not fit is cut off.
-  setAttribute(value, "title", shown.length > 20 ? shown : null);
-  setAttribute(row, "aria-label", `${row.querySelector(".label").textContent}: ${shown}`);
+  setText(value, text || "-");
+  // What does not fit is cut off for the eye, not for the ear.
+  setAttribute(value, "title", (whole ?? "").length > 20 ? whole : null);
+  setAttribute(row, "aria-label", `${row.querySelector(".label").textContent}: ${whole || "-"}`);
+}
+
+/** What of a list fits into a row, and the whole list. */
+function shortened(items) {
+  const whole = items.join(", ");
+  return whole.length <= 20 || items.length < 2 ? [whole] : [`${items[0]} and ${items.length - 1} more`, whole];
 }
 
 /** The address of the administrators' page, as a link when it is one that a browser should follow. */
@@ -141,6 +146,9 @@ function showDetails(snapshot, view) {
   };
   if (tunnel) {
     add("Interface", `${tunnel.interface}, MTU ${tunnel.mtu}`);
+    // The card has room for one.
+    if (tunnel.addresses.length > 1) add("Address", tunnel.addresses.join(", "));
+    if (tunnel.allowedIPs.length > 1) add("Routes", tunnel.allowedIPs.join(", "));
     add("Endpoint", tunnel.endpoint);
     add("Traffic", `${bytes(tunnel.receivedByteCount)} received, ${bytes(tunnel.sentByteCount)} sent`);
   }
