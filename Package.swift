@@ -102,8 +102,9 @@ let package = Package(
             name: "NexusGuardControlTests",
             dependencies: ["AgentCore", "AgentHTTP", "CLinux", "NexusGuard", "NexusGuardControl"],
             swiftSettings: common),
+        .target(name: "Harness", path: "Tests/Harness", swiftSettings: common),
         .testTarget(
-            name: "AgentEndToEnd", dependencies: ["CLinux"], exclude: ["Scripts"], swiftSettings: common),
+            name: "AgentEndToEnd", dependencies: ["Harness"], exclude: ["Scripts"], swiftSettings: common),
         .target(
             name: "AEADComparison", dependencies: ["WireGuardCrypto"], path: "Tests/AEADComparison",
             swiftSettings: common),
@@ -133,7 +134,7 @@ let package = Package(
             ],
             swiftSettings: common),
         .testTarget(
-            name: "EndToEnd", dependencies: ["CLinux"], exclude: ["Scripts"], swiftSettings: common),
+            name: "EndToEnd", dependencies: ["Harness"], exclude: ["Scripts"], swiftSettings: common),
         .target(
             name: "FuzzChecks",
             dependencies: [

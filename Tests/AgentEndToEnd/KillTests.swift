@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import Glibc
+internal import Harness
 internal import Testing
 
 @Suite("Sudden ends", .enabled(if: Machine.isReady, Machine.skipReason))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import Harness
 internal import Testing
 
 @Suite("The machine of the agent's end to end tests")

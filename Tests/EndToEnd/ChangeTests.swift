@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import Harness
 internal import Testing
 
 @Suite("Changes under way", .enabled(if: Machine.isReady, Machine.skipReason))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import Harness
 internal import Testing
 
 @Suite("An idle daemon", .enabled(if: Machine.isReady && Implementation.isOurs, Machine.skipReason))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import Harness
 internal import Testing
 
 @Suite("Allowed IPs and peers in bulk", .enabled(if: Machine.isReady, Machine.skipReason))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import Harness
 internal import Testing
 
 @Suite("wg-quick", .enabled(if: Machine.isReady, Machine.skipReason))

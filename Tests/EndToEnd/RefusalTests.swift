@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Glibc
+internal import Harness
 internal import Testing
 
 @Suite("What the daemon refuses at its start", .enabled(if: Machine.isReady, Machine.skipReason))

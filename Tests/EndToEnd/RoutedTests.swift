@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import Harness
 internal import Testing
 
 /// Two ends with a router between them, so that addresses can be translated and paths can be cut.

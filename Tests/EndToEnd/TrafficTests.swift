@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import Harness
 internal import Testing
 
 /// Who is at which end, and the family of the outer addresses.

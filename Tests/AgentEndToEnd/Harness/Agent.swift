@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import Glibc
+internal import Harness
 internal import Synchronization
 
 /// An agent with its directories, in a namespace of a site.

@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import Glibc
+internal import Harness
 internal import Synchronization
 
 /// A control server that is the tunnel's other end too.

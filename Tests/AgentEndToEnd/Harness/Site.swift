@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import Harness
+
 /// A control server and the agents that it serves, each in a namespace, joined by cables.
 ///
 /// The server is 192.0.2.1 and 2001:db8::1, agent N is 192.0.2.N+1 and 2001:db8::N+1. Behind the server,

@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import Glibc
+internal import Harness
 
 /// A daemon that was started in the background, and its interface.
 struct Daemon: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import Harness
 internal import Testing
 
 /// A WireGuard daemon that the tests can start.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import Harness
+
 /// Two namespaces joined by a cable, a daemon in each, and a tunnel between them.
 ///
 /// Outside, the ends are 192.0.2.1 and .2, 2001:db8::1 and ::2; inside, 10.77.0.1 and .2, fd77::1 and ::2.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import Harness
 internal import Testing
 
 /// Bulk data over TCP.

@@ -4,15 +4,15 @@ internal import Foundation
 internal import Glibc
 
 /// A packet that was captured, from its IP header on.
-struct CapturedPacket: Sendable {
+package struct CapturedPacket: Sendable {
     /// All of it.
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// The version of IP.
-    var version: Int { bytes.isEmpty ? 0 : Int(bytes[0] >> 4) }
+    package var version: Int { bytes.isEmpty ? 0 : Int(bytes[0] >> 4) }
 
     /// The octet of the DSCP (upper six bits) and of ECN (lower two).
-    var trafficClass: UInt8 {
+    package var trafficClass: UInt8 {
         guard bytes.count > 1 else { return 0 }
         return version == 4 ? bytes[1] : (bytes[0] << 4) | (bytes[1] >> 4)
     }
@@ -21,17 +21,17 @@ struct CapturedPacket: Sendable {
     private var headerLength: Int { version == 4 ? Int(bytes[0] & 0x0f) * 4 : 40 }
 
     /// The UDP source port.
-    var sourcePort: Int {
+    package var sourcePort: Int {
         let start = headerLength
         return bytes.count > start + 1 ? Int(bytes[start]) << 8 | Int(bytes[start + 1]) : 0
     }
 
     /// What the UDP datagram carries.
-    var payload: [UInt8] { Array(bytes.dropFirst(headerLength + 8)) }
+    package var payload: [UInt8] { Array(bytes.dropFirst(headerLength + 8)) }
 }
 
 /// A running capture of packets on one interface.
-struct Capture: Sendable {
+package struct Capture: Sendable {
     private let child: Child
     private let path: String
 
@@ -40,7 +40,7 @@ struct Capture: Sendable {
     /// - Parameters:
     ///   - interface: The interface, Ethernet or TUN.
     ///   - filter: What tcpdump calls an expression.
-    init(_ lab: Lab, in namespace: Namespace, on interface: String, _ filter: String) async throws {
+    package init(_ lab: Lab, in namespace: Namespace, on interface: String, _ filter: String) async throws {
         let path = lab.path(of: Lab.uniqueName() + ".pcap")
         let child = try lab.spawn(
             in: namespace, "tcpdump", "--immediate-mode", "-Z", "root", "-i", interface, "-s", "0", "-U",
@@ -57,7 +57,7 @@ struct Capture: Sendable {
     }
 
     /// Ends the capture and returns the packets.
-    func stop() async throws -> [CapturedPacket] {
+    package func stop() async throws -> [CapturedPacket] {
         // The kernel hands over what it holds within a moment.
         try await Task.sleep(for: .milliseconds(300))
         try await child.stop(SIGTERM)

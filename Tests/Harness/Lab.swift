@@ -4,28 +4,28 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// What one test builds in the machine: namespaces, daemons, files. All of it is gone when the test ends.
+/// What one test builds in the machine: namespaces, processes, files. All of it is gone when the test ends.
 ///
 /// Names hold the process id and a running number, so that two runs of the tests can share a machine, and so that
-/// the control sockets, which lie in one folder for all namespaces, do not collide.
-final class Lab: Sendable {
-    /// A folder of this test's own, mode 0700.
-    let folder: String
+/// control sockets that lie in one folder for all namespaces do not collide.
+package final class Lab: Sendable {
+    /// A folder of this test's own. Others may pass through it, to sockets that are for everybody.
+    package let folder: String
     private let namespaces = Mutex<[Namespace]>([])
-    private let interfaces = Mutex<[String]>([])
+    private let leftovers = Mutex<[String]>([])
     private let children = Mutex<[Child]>([])
     private static let counter = Atomic<Int>(0)
 
     private init() throws {
         folder = "/tmp/\(Self.uniqueName())"
         try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o711])
     }
 
     /// Runs a test with a laboratory and clears it away whatever happens.
     ///
     /// - Parameter slot: `false` for a test that mostly waits: it does not hold up others.
-    static func with(slot: Bool = true, _ body: (Lab) async throws -> Void) async throws {
+    package static func with(slot: Bool = true, _ body: (Lab) async throws -> Void) async throws {
         if slot { await Slots.shared.acquire() }
         do {
             let lab = try Lab()
@@ -44,19 +44,15 @@ final class Lab: Sendable {
     }
 
     /// A name of at most 15 bytes which nothing else on this machine has.
-    static func uniqueName() -> String {
+    package static func uniqueName() -> String {
         "e2e\(getpid())n\(counter.add(1, ordering: .relaxed).newValue)"
     }
 
-    /// The name of an interface, which is remembered so that its control socket is removed at the end.
-    func interfaceName() -> String {
-        let name = Self.uniqueName()
-        interfaces.withLock { $0.append(name) }
-        return name
-    }
+    /// Removes a file at the end of the test that is not in the folder.
+    package func removeAtEnd(_ path: String) { leftovers.withLock { $0.append(path) } }
 
     /// A namespace with its loopback interface up.
-    func namespace() async throws -> Namespace {
+    package func namespace() async throws -> Namespace {
         let namespace = Namespace(name: Self.uniqueName())
         try await Shell.check(["ip", "netns", "add", namespace.name])
         namespaces.withLock { $0.append(namespace) }
@@ -68,7 +64,9 @@ final class Lab: Sendable {
     }
 
     /// Joins two namespaces by a veth pair whose ends have these names, and brings both up.
-    func cable(_ left: Namespace, _ leftName: String, _ right: Namespace, _ rightName: String) async throws {
+    package func cable(
+        _ left: Namespace, _ leftName: String, _ right: Namespace, _ rightName: String
+    ) async throws {
         try await Shell.check(
             ["ip", "link", "add", leftName, "netns", left.name, "type", "veth"]
                 + ["peer", "name", rightName, "netns", right.name])
@@ -78,8 +76,15 @@ final class Lab: Sendable {
 
     /// Starts a command in a namespace which is ended with the test.
     @discardableResult
-    func spawn(
+    package func spawn(
         in namespace: Namespace, _ arguments: String..., environment: [String: String] = [:]
+    ) throws -> Child {
+        try spawn(in: namespace, arguments: arguments, environment: environment)
+    }
+
+    /// Starts a command in a namespace which is ended with the test.
+    package func spawn(
+        in namespace: Namespace, arguments: [String], environment: [String: String] = [:]
     ) throws -> Child {
         let child = try Child(namespace.prefix + arguments, environment: environment)
         children.withLock { $0.append(child) }
@@ -87,25 +92,20 @@ final class Lab: Sendable {
     }
 
     /// The path of a file in the folder.
-    func path(of name: String) -> String { "\(folder)/\(name)" }
+    package func path(of name: String) -> String { "\(folder)/\(name)" }
 
-    /// Writes a file of mode 0600 into the folder and returns its path.
-    func file(_ name: String, _ contents: String) throws -> String {
+    /// Writes a file of mode 0600 into the folder, whole or not at all, and returns its path.
+    @discardableResult
+    package func file(_ name: String, _ contents: String) throws -> String {
         let path = path(of: name)
+        let draft = "\(path).\(Self.uniqueName())"
         let made = FileManager.default.createFile(
-            atPath: path, contents: Data(contents.utf8), attributes: [.posixPermissions: 0o600])
-        guard made else { throw ShellError.notStarted(["write", path], errno) }
+            atPath: draft, contents: Data(contents.utf8), attributes: [.posixPermissions: 0o600])
+        guard made, rename(draft, path) == 0 else { throw ShellError.notStarted(["write", path], errno) }
         return path
     }
 
-    /// A fresh private key in a file of mode 0600, and its public key.
-    func keyPair() async throws -> (path: String, publicKey: String) {
-        let key = try await Shell.check(["wg", "genkey"]).standardOutput
-        let publicKey = try await Shell.check(["wg", "pubkey"], input: key).text
-        return (try file(Self.uniqueName() + ".key", key), publicKey)
-    }
-
-    /// Ends the processes, then removes namespaces, sockets and files.
+    /// Ends the processes, then removes namespaces and files.
     private func clear() async {
         for child in children.withLock({ $0 }) { child.signal(SIGKILL) }
         for namespace in namespaces.withLock({ $0 }) {
@@ -120,7 +120,7 @@ final class Lab: Sendable {
             }
             _ = try? await Shell.run(["ip", "netns", "del", namespace.name])
         }
-        for interface in interfaces.withLock({ $0 }) { unlink(Daemon.socketPath(of: interface)) }
+        for path in leftovers.withLock({ $0 }) { unlink(path) }
         try? FileManager.default.removeItem(atPath: folder)
     }
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
-internal import Glibc
+package import Glibc
 internal import Synchronization
 
 /// A command that runs beside the tests, in a process group of its own.
 ///
 /// Its output goes to files, not pipes: a daemon that it leaves behind may keep them open without holding up
 /// whoever waits for the command.
-final class Child: Sendable {
+package final class Child: Sendable {
     /// The command and its arguments, for messages.
-    let arguments: [String]
+    package let arguments: [String]
     /// The process id, which is also the id of the process group.
-    let pid: pid_t
+    package let pid: pid_t
     private let output: Int32
     private let errors: Int32
     private let status = Mutex<Int32?>(nil)
@@ -24,7 +24,7 @@ final class Child: Sendable {
     ///   - environment: Variables added to those of the tests.
     ///   - input: What the command reads; nothing by default.
     /// - Throws: `ShellError.notStarted`.
-    init(_ arguments: [String], environment: [String: String] = [:], input: String = "") throws {
+    package init(_ arguments: [String], environment: [String: String] = [:], input: String = "") throws {
         self.arguments = arguments
         output = try Self.scratchFile()
         errors = try Self.scratchFile()
@@ -88,12 +88,12 @@ final class Child: Sendable {
     }
 
     /// What the command has written to standard output so far.
-    var standardOutput: String { Self.contents(of: output) }
+    package var standardOutput: String { Self.contents(of: output) }
     /// What the command has written to standard error so far.
-    var standardError: String { Self.contents(of: errors) }
+    package var standardError: String { Self.contents(of: errors) }
 
     /// The exit status (128 and more: ended by a signal), or `nil` while the command runs.
-    func poll() -> Int32? {
+    package func poll() -> Int32? {
         status.withLock { known in
             if let known { return known }
             var raw: Int32 = 0
@@ -107,7 +107,7 @@ final class Child: Sendable {
     /// Waits for the end.
     ///
     /// - Throws: `ShellError.tooSlow` after `limit`; the process group is then killed.
-    func wait(atMost limit: Duration) async throws -> Output {
+    package func wait(atMost limit: Duration) async throws -> Output {
         let deadline = ContinuousClock.now + limit
         var pause = Duration.milliseconds(2)
         while true {
@@ -126,13 +126,13 @@ final class Child: Sendable {
     }
 
     /// Sends a signal to the process group, unless the command has ended.
-    func signal(_ number: Int32) {
+    package func signal(_ number: Int32) {
         if poll() == nil { kill(-pid, number) }
     }
 
     /// Ends the command in order and waits.
     @discardableResult
-    func stop(_ number: Int32 = SIGTERM) async throws -> Output {
+    package func stop(_ number: Int32 = SIGTERM) async throws -> Output {
         signal(number)
         return try await wait(atMost: .seconds(10))
     }

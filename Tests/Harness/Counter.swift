@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// A firewall rule that counts packets.
-struct Counter: Sendable {
+package struct Counter: Sendable {
     private let namespace: Namespace
     private let table: String
 
@@ -10,7 +10,7 @@ struct Counter: Sendable {
     /// - Parameters:
     ///   - hook: `input`, `output`, `prerouting` or `postrouting`.
     ///   - match: What nft calls the matching part of a rule.
-    init(in namespace: Namespace, _ hook: String, _ match: String) async throws {
+    package init(in namespace: Namespace, _ hook: String, _ match: String) async throws {
         self.namespace = namespace
         table = Lab.uniqueName()
         try await namespace.check("nft", "add table inet \(table)")
@@ -20,7 +20,7 @@ struct Counter: Sendable {
     }
 
     /// The number of packets so far.
-    func packets() async throws -> Int {
+    package func packets() async throws -> Int {
         let words = try await namespace.check("nft", "list table inet \(table)").text.split(
             whereSeparator: \.isWhitespace)
         guard let place = words.firstIndex(of: "packets"), place + 1 < words.count else { return -1 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
 /// Lets a few tests run at once and the others wait: the machine may have two processors.
-actor Slots {
+package actor Slots {
     /// Those of all tests.
-    static let shared = Slots(count: 3)
+    package static let shared = Slots(count: 3)
 
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     /// Slots for `count` holders at a time.
-    init(count: Int) {
+    package init(count: Int) {
         free = count
     }
 
     /// Returns once a slot is the caller's.
-    func acquire() async {
+    package func acquire() async {
         if free > 0 {
             free -= 1
         } else {
@@ -23,7 +23,7 @@ actor Slots {
     }
 
     /// Gives a slot back.
-    func release() {
+    package func release() {
         if waiting.isEmpty {
             free += 1
         } else {

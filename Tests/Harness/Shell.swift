@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT
 
 /// One finished command.
-struct Output: CustomStringConvertible {
+package struct Output: CustomStringConvertible {
     /// The command and its arguments.
-    let arguments: [String]
+    package let arguments: [String]
     /// The exit status; 128 and more when a signal ended it.
-    let status: Int32
+    package let status: Int32
     /// Everything it wrote to standard output.
-    let standardOutput: String
+    package let standardOutput: String
     /// Everything it wrote to standard error.
-    let standardError: String
+    package let standardError: String
 
     /// Whether the exit status is 0.
-    var succeeded: Bool { status == 0 }
+    package var succeeded: Bool { status == 0 }
     /// Standard output without surrounding white space.
-    var text: String { standardOutput.trimmed }
+    package var text: String { standardOutput.trimmed }
     /// Standard output, line by line.
-    var lines: [String] { standardOutput.split(separator: "\n").map(String.init) }
+    package var lines: [String] { standardOutput.split(separator: "\n").map(String.init) }
 
-    var description: String {
+    package var description: String {
         "`\(arguments.joined(separator: " "))` ended with \(status): \(standardOutput)\(standardError)"
     }
 }
 
 /// Why a command gave no result.
-enum ShellError: Error, CustomStringConvertible {
+package enum ShellError: Error, CustomStringConvertible {
     /// The system refused to start it, with this errno.
     case notStarted([String], Int32)
     /// It ran beyond the limit and was killed; with what it had written.
@@ -34,7 +34,7 @@ enum ShellError: Error, CustomStringConvertible {
     /// A condition did not come true in time.
     case neverTrue(String)
 
-    var description: String {
+    package var description: String {
         switch self {
         case .notStarted(let arguments, let number):
             "`\(arguments.joined(separator: " "))` did not start: errno \(number)"
@@ -47,9 +47,9 @@ enum ShellError: Error, CustomStringConvertible {
 }
 
 /// Commands that run to their end.
-enum Shell {
+package enum Shell {
     /// Runs a command and returns what became of it.
-    static func run(
+    package static func run(
         _ arguments: [String], environment: [String: String] = [:], input: String = "",
         atMost limit: Duration = .seconds(30)
     ) async throws -> Output {
@@ -58,7 +58,7 @@ enum Shell {
 
     /// Runs a command that must succeed.
     @discardableResult
-    static func check(
+    package static func check(
         _ arguments: [String], environment: [String: String] = [:], input: String = "",
         atMost limit: Duration = .seconds(30)
     ) async throws -> Output {
@@ -70,7 +70,7 @@ enum Shell {
     /// Returns once `condition` holds; asks again and again.
     ///
     /// - Throws: `ShellError.neverTrue` with `sentence` after `limit`.
-    static func eventually(
+    package static func eventually(
         _ sentence: String, atMost limit: Duration = .seconds(20), _ condition: () async throws -> Bool
     ) async throws {
         let deadline = ContinuousClock.now + limit
@@ -83,7 +83,7 @@ enum Shell {
 
 extension String {
     /// The string without white space at its ends.
-    var trimmed: String {
+    package var trimmed: String {
         var rest = self[...]
         while rest.first?.isWhitespace == true { rest.removeFirst() }
         while rest.last?.isWhitespace == true { rest.removeLast() }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
 /// A network namespace of one test.
-struct Namespace: Sendable {
+package struct Namespace: Sendable {
     /// Its name in `/run/netns`.
-    let name: String
+    package let name: String
 
     /// The words before a command that make it run within.
-    var prefix: [String] { ["ip", "netns", "exec", name] }
+    package var prefix: [String] { ["ip", "netns", "exec", name] }
 
     /// Runs a command within.
-    func run(
+    package func run(
         _ arguments: String..., environment: [String: String] = [:], input: String = "",
         atMost limit: Duration = .seconds(30)
     ) async throws -> Output {
@@ -18,7 +18,7 @@ struct Namespace: Sendable {
 
     /// Runs a command within that must succeed.
     @discardableResult
-    func check(
+    package func check(
         _ arguments: String..., environment: [String: String] = [:], input: String = "",
         atMost limit: Duration = .seconds(30)
     ) async throws -> Output {
@@ -27,7 +27,7 @@ struct Namespace: Sendable {
 
     /// Runs a line of shell within that must succeed.
     @discardableResult
-    func bash(
+    package func bash(
         _ line: String, environment: [String: String] = [:], atMost limit: Duration = .seconds(30)
     ) async throws -> Output {
         try await Shell.check(prefix + ["bash", "-euc", line], environment: environment, atMost: limit)
@@ -35,7 +35,7 @@ struct Namespace: Sendable {
 
     /// Runs `ip` on this namespace, with arguments parted by spaces.
     @discardableResult
-    func ip(_ line: String) async throws -> Output {
+    package func ip(_ line: String) async throws -> Output {
         try await Shell.check(["ip", "-n", name] + line.split(separator: " ").map(String.init))
     }
 
@@ -46,7 +46,7 @@ struct Namespace: Sendable {
     ///   - seconds: When to give up.
     ///   - options: Further options of `ping`.
     /// - Returns: Whether an answer came.
-    func ping(_ address: String, within seconds: Int = 20, _ options: String...) async throws -> Bool {
+    package func ping(_ address: String, within seconds: Int = 20, _ options: String...) async throws -> Bool {
         try await Shell.run(
             prefix + ["ping", "-n", "-q", "-c", "1", "-i", "0.2", "-w", "\(seconds)"] + options + [address],
             atMost: .seconds(seconds + 20)
@@ -58,9 +58,9 @@ struct Namespace: Sendable {
     /// The answers are told apart by their sequence numbers, while `ping` goes on to a deadline: without one it
     /// waits for the last answer only twice the longest round trip, which on a busy machine loses an answer that
     /// comes.
-    func answers(to count: Int, from address: String, every interval: Double = 0.02, options: [String] = [])
-        async throws -> Int
-    {
+    package func answers(
+        to count: Int, from address: String, every interval: Double = 0.02, options: [String] = []
+    ) async throws -> Int {
         // Twice the time that is asked for, since ping takes more than the interval for each.
         let deadline = Int((2 * Double(count) * interval).rounded(.up)) + 4
         let output = try await Shell.run(

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+
+internal import Foundation
+internal import Glibc
+
+/// What this machine offers to the tests; each target of tests says itself what it needs.
+package enum Machine {
+    /// Where commands are looked for: an ordinary user's `PATH` lacks the system folders.
+    package static let path =
+        (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin") + ":/usr/local/sbin:/usr/sbin:/sbin"
+
+    /// The full path of a command, or the name itself when it is not found.
+    package static func location(of command: String) -> String {
+        guard !command.contains("/") else { return command }
+        for folder in path.split(separator: ":") {
+            let candidate = "\(folder)/\(command)"
+            if access(candidate, X_OK) == 0 { return candidate }
+        }
+        return command
+    }
+
+    /// Why tests that change a network cannot run here, or `nil`.
+    ///
+    /// - Parameters:
+    ///   - commands: Programmes that the tests call by their names.
+    ///   - programs: Paths of executables that the build makes, and the variables that name others.
+    package static func lack(
+        of commands: [String], _ programs: [(path: String, variable: String)]
+    ) -> String? {
+        if getuid() != 0 { return "not root" }
+        let missing = commands.filter { !location(of: $0).contains("/") }
+        if !missing.isEmpty { return "missing commands: \(missing.joined(separator: " "))" }
+        if access("/dev/net/tun", R_OK | W_OK) != 0 { return "no /dev/net/tun" }
+        for program in programs where access(program.path, X_OK) != 0 {
+            return "no executable \(program.path) (build it, or set \(program.variable))"
+        }
+        return nil
+    }
+}
