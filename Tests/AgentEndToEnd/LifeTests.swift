@@ -16,11 +16,11 @@ struct LifeTests {
             let before = try await agent.status()
             #expect(before.state == "disconnected")
             #expect(!before.provisioned)
-            #expect(try await agent.run("up", "--timeout", "5").status == 6)
+            #expect(try await agent.run("up", "--timeout", "250").status == 6)
 
             let token = try await site.control.token(name: agent.name)
             try await agent.command("provision", "--token-stdin", input: token.text + "\n")
-            let output = try await agent.command("up", "--timeout", "40")
+            let output = try await agent.command("up", "--timeout", "250")
             #expect(output.standardOutput.contains("connected"))
             #expect(try await agent.namespace.ping(Site.inner))
 
@@ -36,7 +36,7 @@ struct LifeTests {
             try await agent.command("down")
             #expect(try await !agent.namespace.ping(Site.inner, within: 1))
             #expect(try await !agent.namespace.run("ip", "link", "show", "nexusguard0").succeeded)
-            try await agent.command("up", "--timeout", "40")
+            try await agent.command("up", "--timeout", "250")
             #expect(try await agent.namespace.ping(Site.inner))
             try await agent.stop()
             #expect(try await !agent.namespace.run("ip", "link", "show", "nexusguard0").succeeded)
@@ -59,7 +59,7 @@ struct LifeTests {
             async let answers = second.namespace.answers(to: 100, from: Site.inner, every: 0.05)
             for round in 2...3 {
                 try await site.control.command("rotate-keys", first.name)
-                try await Shell.eventually("the device uses its new keys alone", atMost: .seconds(40)) {
+                try await Shell.eventually("the device uses its new keys alone") {
                     let keys = try await site.control.device(first.name).keys
                     return keys.count == 1 && keys[0].generation == round && keys[0].state == "current"
                 }
@@ -70,7 +70,7 @@ struct LifeTests {
             #expect(try await site.control.device(second.name).keys.map(\.public_key) == otherKeys)
             #expect(try await answers == 100, "the other device lost packets")
             let after = try await second.status()
-            #expect(after.tunnel?.lastHandshake == session.tunnel?.lastHandshake)
+            #expect(after.tunnel?.continues(session.tunnel) == true)
             #expect(after.counters.rebuilds == 0)
             #expect(after.counters.tunnelStarts == 1)
             let status = try await first.waitUntilConnected()
@@ -95,7 +95,7 @@ struct LifeTests {
             try await site.control.command("forward", "rm", "tcp", "8080")
             try await agent.waitFor("one forward is left") { $0.forwardCount == 1 }
             let after = try await agent.status()
-            #expect(after.tunnel?.lastHandshake == before.tunnel?.lastHandshake)
+            #expect(after.tunnel?.continues(before.tunnel) == true)
             #expect(after.counters.rebuilds == before.counters.rebuilds)
         }
     }
@@ -109,10 +109,10 @@ struct LifeTests {
             try await site.control.stop()
             try await site.namespace.ip("address add 192.0.2.200/32 dev lo")
             try await site.control.start(endpoint: "192.0.2.200:41194")
-            try await agent.waitFor("the endpoint is the new one", atMost: .seconds(60)) {
+            try await agent.waitFor("the endpoint is the new one") {
                 $0.tunnel?.endpoint == "192.0.2.200:41194"
             }
-            #expect(try await agent.namespace.ping(Site.inner, within: 60))
+            #expect(try await agent.namespace.ping(Site.inner))
             let status = try await agent.waitUntilConnected()
             #expect(status.counters.tunnelStarts == 1)
         }
@@ -145,7 +145,7 @@ struct LifeTests {
             }
             try await site.namespace.bash("nft delete table inet block")
             _ = try await agent.run("refresh")
-            try await agent.waitFor("there is contact", atMost: .seconds(60)) {
+            try await agent.waitFor("there is contact") {
                 $0.counters.heartbeatsAccepted > 0 && $0.health.isEmpty
             }
             #expect(try await site.control.devices().count == 1)

@@ -19,7 +19,7 @@ struct SecretTests {
             _ = try await agent.run("provision", "--token-file", token.path)
             var secrets = try secrets(agent)
             try await agent.command("provision", "--token-file", token.path)
-            try await agent.command("up", "--timeout", "40")
+            try await agent.command("up", "--timeout", "250")
             try await agent.waitForHeartbeat()
             secrets.merge(try self.secrets(agent)) { $1 }
             try await site.control.command("rotate-keys", agent.name)

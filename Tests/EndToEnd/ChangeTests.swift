@@ -16,7 +16,7 @@ struct ChangeTests {
             try await left.namespace.ip("link set \(left.daemon.interface) up")
             #expect(
                 try await left.daemon.wg("show \(left.daemon.interface) listen-port").text == "\(Pair.port)")
-            #expect(try await left.namespace.ping(right.inner4, within: 30))
+            #expect(try await left.namespace.ping(right.inner4))
             #expect(try await right.namespace.answers(to: 10, from: left.inner4) == 10)
         }
     }
@@ -34,7 +34,7 @@ struct ChangeTests {
             #expect(try await !left.namespace.ping(right.inner4, within: 2))
             try await left.namespace.ip("link set cable up")
             try await right.namespace.ip("link set \(right.daemon.interface) up")
-            #expect(try await left.namespace.ping(right.inner4, within: 30))
+            #expect(try await left.namespace.ping(right.inner4))
         }
     }
 
@@ -132,8 +132,8 @@ struct ChangeTests {
             }
 
             let withState = ["NEXUSGUARD_STATE_DIRECTORY": lab.folder]
-            #expect(try await reachesPeer(withState, within: 20))
-            #expect(try await reachesPeer(withState, within: 20))
+            #expect(try await reachesPeer(withState, within: 120))
+            #expect(try await reachesPeer(withState, within: 120))
             // The other end knows a timestamp of tomorrow, so the true time of today is refused.
             #expect(try await !reachesPeer([:], within: 3))
             #expect(try await Shell.check(["stat", "-c", "%a", kept]).text == "600")

@@ -18,7 +18,9 @@ struct MTUTests {
                 let v6 = ["-M", "do", "-s", "\(mtu - 48)"]
                 #expect(try await from.namespace.answers(to: 5, from: to.inner6, options: v6) == 5)
                 let tooLarge = ["-M", "do", "-s", "\(mtu - 27)"]
-                #expect(try await from.namespace.answers(to: 1, from: to.inner4, options: tooLarge) == 0)
+                #expect(
+                    try await from.namespace.answers(to: 1, from: to.inner4, within: 4, options: tooLarge)
+                        == 0)
             }
         }
     }

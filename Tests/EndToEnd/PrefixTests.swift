@@ -23,8 +23,8 @@ struct PrefixTests {
             var text = "[Peer]\nPublicKey = \(peer)\n"
             for prefix in prefixes { text += "AllowedIPs = \(prefix)\n" }
             let path = try lab.file("many.conf", text)
-            try await daemon.wg("addconf \(daemon.interface) \(path)", atMost: .seconds(60))
-            let words = try await daemon.wg("show \(daemon.interface) allowed-ips", atMost: .seconds(60)).text
+            try await daemon.wg("addconf \(daemon.interface) \(path)")
+            let words = try await daemon.wg("show \(daemon.interface) allowed-ips").text
                 .split(whereSeparator: \.isWhitespace).dropFirst()
             #expect(words.count == prefixes.count)
             // The tools write a group of zeros as they like: compare with the zeros stripped alike.
@@ -81,7 +81,7 @@ struct PrefixTests {
             #expect(try await delivered.packets() == 0)
             // With the longer prefix gone it is the sender's.
             try await right.daemon.wg("\(set) \(stranger) remove")
-            #expect(try await left.namespace.ping(right.inner4, within: 10, "-I", "10.77.0.55"))
+            #expect(try await left.namespace.ping(right.inner4, "-I", "10.77.0.55"))
             #expect(try await delivered.packets() > 0)
         }
     }

@@ -56,10 +56,27 @@ package struct Capture: Sendable {
         }
     }
 
+    /// What tcpdump has told so far of the packets: those written, those that matched, and those lost.
+    private var counts: [(written: Int, matched: Int, dropped: Int)] {
+        child.standardError.split(separator: "\n").compactMap { line in
+            // "tcpdump: 3 packets captured, 3 packets received by filter, 0 packets dropped by kernel"
+            let numbers = line.split(separator: ",").compactMap { part in
+                part.split(separator: " ").compactMap { Int($0) }.first
+            }
+            return numbers.count >= 3 ? (numbers[0], numbers[1], numbers[2]) : nil
+        }
+    }
+
     /// Ends the capture and returns the packets.
     package func stop() async throws -> [CapturedPacket] {
-        // The kernel hands over what it holds within a moment.
+        // What is on its way arrives within a moment; then tcpdump must have had time to take it.
         try await Task.sleep(for: .milliseconds(300))
+        try await Shell.eventually("tcpdump has written all that the kernel saw") {
+            let known = counts.count
+            child.signal(SIGUSR1)
+            try await Shell.eventually("tcpdump tells its counts") { counts.count > known }
+            return counts.last.map { $0.written + $0.dropped >= $0.matched } ?? false
+        }
         try await child.stop(SIGTERM)
         let file = [UInt8](FileManager.default.contents(atPath: path) ?? Data())
         guard file.count >= 24 else { return [] }

@@ -134,7 +134,7 @@ package final class Child: Sendable {
     @discardableResult
     package func stop(_ number: Int32 = SIGTERM) async throws -> Output {
         signal(number)
-        return try await wait(atMost: .seconds(10))
+        return try await wait(atMost: Shell.patience)
     }
 
     /// An open file without a name.

@@ -11,7 +11,7 @@ package struct Namespace: Sendable {
     /// Runs a command within.
     package func run(
         _ arguments: String..., environment: [String: String] = [:], input: String = "",
-        atMost limit: Duration = .seconds(30)
+        atMost limit: Duration = Shell.patience
     ) async throws -> Output {
         try await Shell.run(prefix + arguments, environment: environment, input: input, atMost: limit)
     }
@@ -20,7 +20,7 @@ package struct Namespace: Sendable {
     @discardableResult
     package func check(
         _ arguments: String..., environment: [String: String] = [:], input: String = "",
-        atMost limit: Duration = .seconds(30)
+        atMost limit: Duration = Shell.patience
     ) async throws -> Output {
         try await Shell.check(prefix + arguments, environment: environment, input: input, atMost: limit)
     }
@@ -28,7 +28,7 @@ package struct Namespace: Sendable {
     /// Runs a line of shell within that must succeed.
     @discardableResult
     package func bash(
-        _ line: String, environment: [String: String] = [:], atMost limit: Duration = .seconds(30)
+        _ line: String, environment: [String: String] = [:], atMost limit: Duration = Shell.patience
     ) async throws -> Output {
         try await Shell.check(prefix + ["bash", "-euc", line], environment: environment, atMost: limit)
     }
@@ -46,10 +46,12 @@ package struct Namespace: Sendable {
     ///   - seconds: When to give up.
     ///   - options: Further options of `ping`.
     /// - Returns: Whether an answer came.
-    package func ping(_ address: String, within seconds: Int = 20, _ options: String...) async throws -> Bool {
+    package func ping(
+        _ address: String, within seconds: Int = 120, _ options: String...
+    ) async throws -> Bool {
         try await Shell.run(
             prefix + ["ping", "-n", "-q", "-c", "1", "-i", "0.2", "-w", "\(seconds)"] + options + [address],
-            atMost: .seconds(seconds + 20)
+            atMost: .seconds(seconds) + Shell.patience
         ).succeeded
     }
 
@@ -58,15 +60,23 @@ package struct Namespace: Sendable {
     /// The answers are told apart by their sequence numbers, while `ping` goes on to a deadline: without one it
     /// waits for the last answer only twice the longest round trip, which on a busy machine loses an answer that
     /// comes.
+    ///
+    /// - Parameters:
+    ///   - count: How many echo requests.
+    ///   - address: IPv4 or IPv6.
+    ///   - interval: The pause between two requests, in seconds.
+    ///   - seconds: How long the answers may take beyond that, which is waited only when one is missing.
+    ///   - options: Further options of `ping`.
     package func answers(
-        to count: Int, from address: String, every interval: Double = 0.02, options: [String] = []
+        to count: Int, from address: String, every interval: Double = 0.02, within seconds: Int = 120,
+        options: [String] = []
     ) async throws -> Int {
         // Twice the time that is asked for, since ping takes more than the interval for each.
-        let deadline = Int((2 * Double(count) * interval).rounded(.up)) + 4
+        let deadline = Int((2 * Double(count) * interval).rounded(.up)) + seconds
         let output = try await Shell.run(
             prefix + ["ping", "-n", "-c", "\(count)", "-i", "\(interval)", "-w", "\(deadline)"] + options
                 + [address],
-            atMost: .seconds(deadline + 20))
+            atMost: .seconds(deadline) + Shell.patience)
         let numbers = output.lines.compactMap { line -> Int? in
             guard line.contains(" bytes from "),
                 let field = line.split(separator: " ").first(where: {

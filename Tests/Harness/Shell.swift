@@ -48,10 +48,14 @@ package enum ShellError: Error, CustomStringConvertible {
 
 /// Commands that run to their end.
 package enum Shell {
+    /// How long anything may take that takes a moment: far longer than a busy machine needs, and no more than a
+    /// failing test may wait.
+    package static let patience = Duration.seconds(300)
+
     /// Runs a command and returns what became of it.
     package static func run(
         _ arguments: [String], environment: [String: String] = [:], input: String = "",
-        atMost limit: Duration = .seconds(30)
+        atMost limit: Duration = patience
     ) async throws -> Output {
         try await Child(arguments, environment: environment, input: input).wait(atMost: limit)
     }
@@ -60,7 +64,7 @@ package enum Shell {
     @discardableResult
     package static func check(
         _ arguments: [String], environment: [String: String] = [:], input: String = "",
-        atMost limit: Duration = .seconds(30)
+        atMost limit: Duration = patience
     ) async throws -> Output {
         let output = try await run(arguments, environment: environment, input: input, atMost: limit)
         guard output.succeeded else { throw ShellError.failed(output) }
@@ -71,7 +75,7 @@ package enum Shell {
     ///
     /// - Throws: `ShellError.neverTrue` with `sentence` after `limit`.
     package static func eventually(
-        _ sentence: String, atMost limit: Duration = .seconds(20), _ condition: () async throws -> Bool
+        _ sentence: String, atMost limit: Duration = patience, _ condition: () async throws -> Bool
     ) async throws {
         let deadline = ContinuousClock.now + limit
         while try await !condition() {

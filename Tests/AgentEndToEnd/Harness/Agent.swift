@@ -77,7 +77,7 @@ final class Agent: Sendable {
     func kill() async throws {
         guard let child else { return }
         child.signal(SIGKILL)
-        _ = try await child.wait(atMost: .seconds(10))
+        _ = try await child.wait(atMost: Shell.patience)
     }
 
     /// The words of a command.
@@ -86,7 +86,7 @@ final class Agent: Sendable {
     }
 
     /// Runs a command, which may fail.
-    func run(_ arguments: String..., input: String = "", atMost limit: Duration = .seconds(60)) async throws
+    func run(_ arguments: String..., input: String = "", atMost limit: Duration = Shell.patience) async throws
         -> Output
     {
         try await Shell.run(words(arguments), input: input, atMost: limit)
@@ -94,7 +94,7 @@ final class Agent: Sendable {
 
     /// Runs a command, which must succeed.
     @discardableResult
-    func command(_ arguments: String..., input: String = "", atMost limit: Duration = .seconds(60))
+    func command(_ arguments: String..., input: String = "", atMost limit: Duration = Shell.patience)
         async throws -> Output
     {
         try await Shell.check(words(arguments), input: input, atMost: limit)
@@ -109,7 +109,7 @@ final class Agent: Sendable {
     /// Waits for a status; what it was instead is in the error.
     @discardableResult
     func waitFor(
-        _ sentence: String, atMost limit: Duration = .seconds(40), _ condition: (AgentStatus) -> Bool
+        _ sentence: String, atMost limit: Duration = Shell.patience, _ condition: (AgentStatus) -> Bool
     ) async throws -> AgentStatus {
         let deadline = ContinuousClock.now + limit
         while true {
@@ -125,13 +125,13 @@ final class Agent: Sendable {
 
     /// Waits until the tunnel is connected.
     @discardableResult
-    func waitUntilConnected(atMost limit: Duration = .seconds(40)) async throws -> AgentStatus {
+    func waitUntilConnected(atMost limit: Duration = Shell.patience) async throws -> AgentStatus {
         try await waitFor("\(name) is connected", atMost: limit) { $0.state == "connected" }
     }
 
     /// Waits until the server has answered a heartbeat sent after now.
     @discardableResult
-    func waitForHeartbeat(atMost limit: Duration = .seconds(60)) async throws -> AgentStatus {
+    func waitForHeartbeat(atMost limit: Duration = Shell.patience) async throws -> AgentStatus {
         let before = try await status().counters.heartbeatsAccepted
         return try await waitFor("\(name) has a heartbeat accepted", atMost: limit) {
             $0.counters.heartbeatsAccepted > before

@@ -17,6 +17,18 @@ struct AgentStatus: Decodable, Sendable {
         let allowedIPs: [String]
         let endpoint: String?
         let lastHandshake: String?
+
+        /// Whether the session is the one of an earlier look, or has only been renewed for its age.
+        ///
+        /// Keys are renewed after 120 s (section 6.2 of the paper), which a busy machine may reach within a test.
+        func continues(_ former: Tunnel?) -> Bool {
+            guard let now = date, let then = former?.date else { return false }
+            return now == then || now.timeIntervalSince(then) >= 118
+        }
+
+        private var date: Date? {
+            lastHandshake.flatMap { try? Date($0, strategy: .iso8601) }
+        }
     }
 
     /// What happened how often.

@@ -87,7 +87,7 @@ struct Site: Sendable {
         try await agent.start()
         let token = try await control.token(name: agent.name)
         try await agent.command("provision", "--token-file", token.path)
-        try await agent.command("up", "--timeout", "40")
+        try await agent.command("up", "--timeout", "250")
         return agent
     }
 }

@@ -62,11 +62,9 @@ struct Daemon: Sendable {
 
     /// Runs `wg` with arguments parted by spaces; it must succeed.
     @discardableResult
-    func wg(_ line: String, input: String = "", atMost limit: Duration = .seconds(30)) async throws -> Output
-    {
+    func wg(_ line: String, input: String = "") async throws -> Output {
         try await Shell.check(
-            namespace.prefix + ["wg"] + line.split(separator: " ").map(String.init), input: input,
-            atMost: limit)
+            namespace.prefix + ["wg"] + line.split(separator: " ").map(String.init), input: input)
     }
 
     /// Runs `wg` with arguments parted by spaces; it may fail.

@@ -24,8 +24,8 @@ enum Transfer {
             "OPEN:\(received),creat")
         try await awaitListener(in: to.namespace, port: 7000)
         let target = isV6 ? "TCP6:[\(address)]:7000" : "TCP4:\(address):7000"
-        try await from.namespace.check("socat", "-u", "OPEN:\(sent)", target, atMost: .seconds(90))
-        _ = try await listener.wait(atMost: .seconds(60))
+        try await from.namespace.check("socat", "-u", "OPEN:\(sent)", target)
+        _ = try await listener.wait(atMost: Shell.patience)
         let hashes = try await Shell.check(["sha256sum", sent, received]).lines.map { $0.prefix(64) }
         #expect(
             hashes.count == 2 && hashes[0] == hashes[1], "what arrives differs from what was sent",
@@ -43,8 +43,8 @@ enum Transfer {
             in: to.namespace, "socat", "-u", "TCP4-LISTEN:7001,reuseaddr", "OPEN:/dev/null")
         try await awaitListener(in: to.namespace, port: 7001)
         try await from.namespace.bash(
-            "head -c \(mebibytes)M /dev/zero | socat -u - TCP4:\(address):7001", atMost: .seconds(90))
-        _ = try await listener.wait(atMost: .seconds(60))
+            "head -c \(mebibytes)M /dev/zero | socat -u - TCP4:\(address):7001")
+        _ = try await listener.wait(atMost: Shell.patience)
     }
 
     /// Waits until a TCP port is listened on.
