@@ -22,12 +22,12 @@ struct ClientConnectionTests {
         let server = try server()
         let client = HTTPClient()
         for _ in 0..<5 {
-            _ = try await client.send(HTTPRequest(url: server.url()), options: HTTPClientOptions())
+            _ = try await client.send(HTTPRequest(url: server.url()), options: .patient)
         }
         #expect(server.connectionCount == 1)
         client.reset()
         for _ in 0..<5 {
-            _ = try await client.send(HTTPRequest(url: server.url()), options: HTTPClientOptions())
+            _ = try await client.send(HTTPRequest(url: server.url()), options: .patient)
         }
         #expect(server.connectionCount == 2)
         #expect(server.requests.count == 10)
@@ -44,8 +44,8 @@ struct ClientConnectionTests {
             }
         }
         let client = HTTPClient()
-        _ = try await client.send(HTTPRequest(url: server.url()), options: HTTPClientOptions())
-        _ = try await client.send(HTTPRequest(url: server.url()), options: HTTPClientOptions())
+        _ = try await client.send(HTTPRequest(url: server.url()), options: .patient)
+        _ = try await client.send(HTTPRequest(url: server.url()), options: .patient)
         #expect(server.requests == ["GET", "GET", "GET"])
         #expect(server.connectionCount == 2)
     }
@@ -61,13 +61,13 @@ struct ClientConnectionTests {
         }
         let client = HTTPClient()
         let request = HTTPRequest(method: "POST", url: server.url(), body: Array("{}".utf8))
-        _ = try await client.send(request, options: HTTPClientOptions())
+        _ = try await client.send(request, options: .patient)
         #expect(
             await failure {
-                try await client.send(request, options: HTTPClientOptions())
+                try await client.send(request, options: .patient)
             } == .truncated)
         #expect(server.requests == ["POST", "POST"])
-        #expect(try await client.send(request, options: HTTPClientOptions()).status == 200)
+        #expect(try await client.send(request, options: .patient).status == 200)
     }
 
     @Test("given addresses take the place of the resolver, for this request alone")
@@ -77,27 +77,29 @@ struct ClientConnectionTests {
         let name = String(repeating: "b", count: 64)
         let client = HTTPClient()
         let request = HTTPRequest(url: "http://\(name):\(server.port)/")
-        let options = HTTPClientOptions(resolved: [(name, server.port, ["127.0.0.1"])])
+        let options = HTTPClientOptions.patient(resolved: [(name, server.port, ["127.0.0.1"])])
         let answer = try await client.send(request, options: options)
         #expect(answer.remoteAddress == "127.0.0.1")
         #expect(server.requests.first?.contains("Host: \(name):\(server.port)\r\n") == true)
         // A new connection, for a kept one needs no address.
         client.reset()
         _ = try await client.send(request, options: options)
-        let other = HTTPClientOptions(resolved: [(name, server.port, ["not-an-address"])])
+        let other = HTTPClientOptions.patient(resolved: [(name, server.port, ["not-an-address"])])
         #expect(
             await failure {
                 try await client.send(request, options: other)
             } == .resolve("\(name) has an address that is not numeric"))
         client.reset()
-        await #expect(throws: HTTPError.self) { try await client.send(request, options: HTTPClientOptions()) }
+        await #expect(throws: HTTPError.self) { try await client.send(request, options: .patient) }
         #expect(server.connectionCount == 2)
     }
 
     @Test("a host is reached at its second address when the first does not answer")
     func secondAddress() async throws {
         let server = try server()
-        let options = HTTPClientOptions(resolved: [("control.test", server.port, ["127.0.0.2", "127.0.0.1"])])
+        let options = HTTPClientOptions.patient(resolved: [
+            ("control.test", server.port, ["127.0.0.2", "127.0.0.1"])
+        ])
         let answer = try await HTTPClient().send(
             HTTPRequest(url: "http://control.test:\(server.port)/"), options: options)
         #expect(answer.remoteAddress == "127.0.0.1")
@@ -111,7 +113,7 @@ struct ClientConnectionTests {
         let client = HTTPClient()
         for mark: UInt32? in [0x4e47_0000, nil, 0x4e47_0000] {
             _ = try await client.send(
-                HTTPRequest(url: server.url()), options: HTTPClientOptions(socketMark: mark))
+                HTTPRequest(url: server.url()), options: .patient(socketMark: mark))
         }
         #expect(server.connectionCount == 2)
         let sockets = Self.ownSockets(to: server.port)

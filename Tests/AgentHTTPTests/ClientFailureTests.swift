@@ -8,7 +8,7 @@ internal import Testing
 struct ClientFailureTests {
     private let client = HTTPClient()
     /// Long enough that only what a test is about ends the request.
-    private let patient = HTTPClientOptions(connectTimeout: .seconds(600), totalTimeout: .seconds(600))
+    private let patient = HTTPClientOptions.patient
 
     @Test(
         "an answer that ends too early is an error",
@@ -119,8 +119,9 @@ struct ClientFailureTests {
         "a port that nobody listens at and a path without a socket are told apart from a name without address"
     )
     func noConnection() async throws {
-        let (descriptor, port) = try Sockets.listen(unixPath: nil)
-        close(descriptor)
+        // Held, so that no other test can get the port.
+        let (descriptor, port) = try Sockets.reserve()
+        defer { close(descriptor) }
         #expect(
             await failure {
                 try await client.send(HTTPRequest(url: "http://127.0.0.1:\(port)/"), options: patient)

@@ -15,7 +15,7 @@ struct ClientMessageTests {
                 "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-One:  a b \r\nx-one: c\r\nX-Empty:\r\n\r\nhello")
         }
         let request = HTTPRequest(url: server.url("/a%20b?c=d"), headers: [("X-Sent", "v"), ("X-None", "")])
-        let answer = try await client.send(request, options: HTTPClientOptions())
+        let answer = try await client.send(request, options: .patient)
         #expect(answer.status == 200)
         #expect(answer.body == Array("hello".utf8))
         #expect(answer.header("X-ONE") == "a b")
@@ -40,12 +40,12 @@ struct ClientMessageTests {
             let request = HTTPRequest(
                 method: method, url: server.url(), headers: [("Content-Type", "application/json")], body: body
             )
-            #expect(try await client.send(request, options: HTTPClientOptions()).status == 204)
+            #expect(try await client.send(request, options: .patient).status == 204)
         }
         _ = try await client.send(
-            HTTPRequest(method: "POST", url: server.url()), options: HTTPClientOptions())
+            HTTPRequest(method: "POST", url: server.url()), options: .patient)
         _ = try await client.send(
-            HTTPRequest(method: "DELETE", url: server.url()), options: HTTPClientOptions())
+            HTTPRequest(method: "DELETE", url: server.url()), options: .patient)
         func head(_ method: String, _ rest: String) -> String {
             "\(method) / HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n\(rest)\r\n"
         }
@@ -70,7 +70,7 @@ struct ClientMessageTests {
             connection.waitForClose()
         }
         let answer = try await client.send(
-            HTTPRequest(method: "HEAD", url: server.url()), options: HTTPClientOptions())
+            HTTPRequest(method: "HEAD", url: server.url()), options: .patient)
         #expect(answer.header("content-length") == "500000")
         #expect(answer.body.isEmpty)
     }
@@ -83,7 +83,7 @@ struct ClientMessageTests {
                 connection.send("HTTP/1.1 \(status) Moved\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n")
             }
         }
-        let answer = try await client.send(HTTPRequest(url: server.url("/a")), options: HTTPClientOptions())
+        let answer = try await client.send(HTTPRequest(url: server.url("/a")), options: .patient)
         #expect(answer.status == status)
         #expect(answer.header("location") == "/b")
         #expect(server.requests.count == 1)
@@ -98,7 +98,7 @@ struct ClientMessageTests {
             connection.send("3\r\nabc\r\n4;ext=1\r\ndefg\r\n0\r\nX-Late: 1\r\n\r\n")
             connection.waitForClose()
         }
-        let answer = try await client.send(HTTPRequest(url: server.url()), options: HTTPClientOptions())
+        let answer = try await client.send(HTTPRequest(url: server.url()), options: .patient)
         #expect(answer.status == 201)
         #expect(answer.body == Array("abcdefg".utf8))
         #expect(answer.headers.map(\.name) == ["Transfer-Encoding", "Trailer"])
@@ -114,7 +114,7 @@ struct ClientMessageTests {
     func badURL(url: String) async throws {
         #expect(
             await failure {
-                try await client.send(HTTPRequest(url: url), options: HTTPClientOptions())
+                try await client.send(HTTPRequest(url: url), options: .patient)
             } == .invalidURL)
     }
 
@@ -125,14 +125,14 @@ struct ClientMessageTests {
             let request = HTTPRequest(url: server.url(), headers: [(name, value)])
             #expect(
                 await failure {
-                    try await client.send(request, options: HTTPClientOptions())
+                    try await client.send(request, options: .patient)
                 } == .other("a header field has an invalid name or value"))
         }
         #expect(
             await failure {
                 try await client.send(
                     HTTPRequest(method: "GET /x HTTP/1.1\r\n", url: server.url()),
-                    options: HTTPClientOptions())
+                    options: .patient)
             } == .other("the method is no token"))
         #expect(server.connectionCount == 0)
     }
@@ -146,7 +146,7 @@ struct ClientMessageTests {
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         }
         let request = HTTPRequest(url: "http://agent/status", unixSocket: path)
-        let answer = try await client.send(request, options: HTTPClientOptions(socketMark: 1))
+        let answer = try await client.send(request, options: .patient(socketMark: 1))
         #expect(answer.body == Array("ok".utf8))
         #expect(answer.remoteAddress == nil)
         #expect(server.requests == ["GET /status HTTP/1.1\r\nHost: agent\r\n\r\n"])

@@ -20,7 +20,8 @@ struct ClientStreamTests {
 
     private let client = HTTPClient()
     /// Would end an ordinary request before anything comes.
-    private let impatient = HTTPClientOptions(totalTimeout: .milliseconds(1), responseLimit: 10)
+    private let impatient = HTTPClientOptions(
+        connectTimeout: .seconds(600), totalTimeout: .milliseconds(1), responseLimit: 10)
 
     @Test("a stream goes past the total time-out and the limit of size, in order, after its header")
     func order() async throws {
@@ -54,7 +55,7 @@ struct ClientStreamTests {
             connection.send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno")
         }
         let collector = Collector()
-        let answer = try await client.stream(HTTPRequest(url: server.url()), options: HTTPClientOptions()) {
+        let answer = try await client.stream(HTTPRequest(url: server.url()), options: .patient) {
             collector.add($0)
         }
         #expect(answer.status == 403)

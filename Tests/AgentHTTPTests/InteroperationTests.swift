@@ -57,12 +57,12 @@ struct InteroperationTests {
 
     @Test("the client talks to Python's server", arguments: ["GET", "POST", "PUT", "DELETE", "HEAD"])
     func pythonServer(method: String) async throws {
-        let server = try PythonServer()
+        let server = try await blocking { try PythonServer() }
         let body = method == "POST" || method == "PUT" ? Array("content".utf8) : nil
         for path in ["/a?b=c", "/moved"] {
             let request = HTTPRequest(
                 method: method, url: "http://127.0.0.1:\(server.port)\(path)", body: body)
-            let answer = try await client.send(request, options: HTTPClientOptions())
+            let answer = try await client.send(request, options: .patient)
             #expect(answer.status == (path == "/moved" ? 302 : 200))
             let expected = method == "HEAD" ? "" : "\(method) \(path) \(body == nil ? "" : "content")"
             #expect(String(decoding: answer.body, as: UTF8.self) == expected)
@@ -74,15 +74,15 @@ struct InteroperationTests {
         let folder = try TemporaryFolder()
         let identity = try DevelopmentCertificate.make(hostNames: ["control.test"], addresses: ["127.0.0.1"])
         let key = identity.withKeyPEM { String(decoding: $0, as: UTF8.self) }
-        let server = try PythonServer(
-            identity: folder.write(key + identity.certificatePEM, to: "identity.pem"))
-        let options = HTTPClientOptions(
+        let file = try folder.write(key + identity.certificatePEM, to: "identity.pem")
+        let server = try await blocking { try PythonServer(identity: file) }
+        let options = HTTPClientOptions.patient(
             certificateAuthorityFile: try folder.write(identity.certificatePEM, to: "ca.pem"))
         let request = HTTPRequest(method: "POST", url: "https://127.0.0.1:\(server.port)/x", body: [0x61])
         for _ in 0..<3 {
             #expect(try await client.send(request, options: options).body == Array("POST /x a".utf8))
         }
-        let error = await failure { try await client.send(request, options: HTTPClientOptions()) }
+        let error = await failure { try await client.send(request, options: .patient) }
         #expect(error == .tls("the certificate is not signed by a trusted authority"))
     }
 

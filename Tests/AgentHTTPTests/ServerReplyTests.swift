@@ -49,7 +49,7 @@ struct ServerReplyTests {
         let body = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
         let server = try TestServer { _ in .response(ServerResponse(status: 200, body: body)) }
         let client = HTTPClient()
-        let options = HTTPClientOptions(totalTimeout: .seconds(60), responseLimit: 3_000_000)
+        let options = HTTPClientOptions.patient(responseLimit: 3_000_000)
         for _ in 0..<3 {
             #expect(try await client.send(HTTPRequest(url: server.url()), options: options).body == body)
         }
@@ -65,7 +65,7 @@ struct ServerReplyTests {
             return await TestServer.echo(request)
         }
         let client = HTTPClient()
-        let options = HTTPClientOptions(totalTimeout: .seconds(60))
+        let options = HTTPClientOptions.patient
         let bodies = await withTaskGroup(of: String.self) { group in
             for number in 0..<40 {
                 group.addTask {
@@ -86,7 +86,7 @@ struct ServerReplyTests {
         let client = HTTPClient()
         #expect(
             await failure {
-                try await client.send(HTTPRequest(url: server.url()), options: HTTPClientOptions())
+                try await client.send(HTTPRequest(url: server.url()), options: .patient)
             }
                 == .truncated)
     }
@@ -102,7 +102,7 @@ struct ServerReplyTests {
         #expect(answer.contains("\r\nX-A: b\r\n"))
         #expect(parts(answer).body == String(decoding: body.prefix(count), as: UTF8.self))
         let client = HTTPClient()
-        let options = HTTPClientOptions(responseLimit: 200_000)
+        let options = HTTPClientOptions.patient(responseLimit: 200_000)
         #expect(
             await failure { try await client.send(HTTPRequest(url: server.url()), options: options) }
                 == .truncated)

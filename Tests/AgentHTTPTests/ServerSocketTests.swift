@@ -25,7 +25,7 @@ struct ServerSocketTests {
 
     private func ask(_ path: String) async throws -> String {
         let request = HTTPRequest(url: "http://agent/", unixSocket: path)
-        let answer = try await HTTPClient().send(request, options: HTTPClientOptions())
+        let answer = try await HTTPClient().send(request, options: .patient)
         return String(decoding: answer.body, as: UTF8.self)
     }
 
@@ -133,13 +133,18 @@ struct ServerSocketTests {
         }
         // The same port is free elsewhere, so nothing but the address was taken.
         let second = try server(.tcp(address: "127.0.0.2", port: port, tls: nil))
-        let third = try server(.tcp(address: "::1", port: port, tls: nil))
-        for (host, address) in [("127.0.0.1", "127.0.0.1"), ("127.0.0.2", "127.0.0.1"), ("[::1]", "::1")] {
+        var hosts = [("127.0.0.1", "127.0.0.1"), ("127.0.0.2", "127.0.0.1")]
+        var servers = [first, second]
+        if Sockets.hasIPv6 {
+            servers.append(try server(.tcp(address: "::1", port: port, tls: nil)))
+            hosts.append(("[::1]", "::1"))
+        }
+        for (host, address) in hosts {
             let answer = try await HTTPClient().send(
-                HTTPRequest(url: "http://\(host):\(port)/"), options: HTTPClientOptions())
+                HTTPRequest(url: "http://\(host):\(port)/"), options: .patient)
             #expect(String(decoding: answer.body, as: UTF8.self) == "\(address) true false")
         }
-        for server in [first, second, third] { server.stop() }
+        for server in servers { server.stop() }
         for address in ["localhost", "", "127.0.0.1.5", "x"] {
             #expect(throws: HTTPServerError.invalidAddress(address)) {
                 try server(.tcp(address: address, port: 0, tls: nil))
@@ -154,15 +159,17 @@ struct ServerSocketTests {
     func severalListeners() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.sock")
-        let (descriptor, port) = try Sockets.listen(unixPath: nil)
+        // 127.0.3.1 has all its ports to itself, so that nobody takes this one once the server has stopped.
+        let (descriptor, port) = try Sockets.listen(unixPath: nil, host: 0x0301)
+        let request = HTTPRequest(url: "http://127.0.3.1:\(port)/")
         let server = try server(.descriptor(descriptor), .unix(path: path, mode: 0o600))
         #expect(server.port == port)
         #expect(try await !ask(path).isEmpty)
-        let answer = try await HTTPClient().send(
-            HTTPRequest(url: "http://127.0.0.1:\(port)/"), options: HTTPClientOptions())
-        #expect(answer.status == 200)
+        #expect(try await HTTPClient().send(request, options: .patient).status == 200)
         server.stop()
-        #expect(throws: Sockets.Failure.self) { close(try Sockets.connect(port: port)) }
+        #expect(
+            await failure { try await HTTPClient().send(request, options: .patient) }
+                == .connect("Connection refused"))
 
         #expect(throws: HTTPServerError.invalidAddress("descriptor 0")) {
             try self.server(.unix(path: path, mode: 0o600), .descriptor(0))

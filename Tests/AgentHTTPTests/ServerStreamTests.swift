@@ -30,7 +30,7 @@ struct ServerStreamTests {
         func add(_ bytes: [UInt8]) { state.withLock { $0 += String(decoding: bytes, as: UTF8.self) } }
     }
 
-    private let options = HTTPClientOptions()
+    private let options = HTTPClientOptions.patient
 
     @Test("what is written arrives in order, and closing ends the stream in order")
     func order() async throws {

@@ -14,7 +14,7 @@ struct TLSTests {
         folder = try TemporaryFolder()
         identity = try DevelopmentCertificate.make(
             hostNames: ["control.test", "*.wild.test"], addresses: ["127.0.0.1", "::1"])
-        trusted = HTTPClientOptions(
+        trusted = HTTPClientOptions.patient(
             certificateAuthorityFile: try folder.write(identity.certificatePEM, to: "ca.pem"))
     }
 
@@ -58,11 +58,11 @@ struct TLSTests {
     func unknownAuthority() async throws {
         let server = try TestServer(tls: identity)
         let error = await failure {
-            try await HTTPClient().send(HTTPRequest(url: server.url()), options: HTTPClientOptions())
+            try await HTTPClient().send(HTTPRequest(url: server.url()), options: .patient)
         }
         #expect(error == .tls("the certificate is not signed by a trusted authority"))
         let other = try DevelopmentCertificate.make(hostNames: ["another.test"], addresses: ["127.0.0.1"])
-        let options = HTTPClientOptions(
+        let options = HTTPClientOptions.patient(
             certificateAuthorityFile: try folder.write(other.certificatePEM, to: "other.pem"))
         let second = await failure {
             try await HTTPClient().send(HTTPRequest(url: server.url()), options: options)
@@ -77,7 +77,7 @@ struct TLSTests {
         #expect(try await client.send(HTTPRequest(url: server.url()), options: trusted).status == 200)
         #expect(
             await failure {
-                try await client.send(HTTPRequest(url: server.url()), options: HTTPClientOptions())
+                try await client.send(HTTPRequest(url: server.url()), options: .patient)
             }
                 == .tls("the certificate is not signed by a trusted authority"))
         #expect(try await client.send(HTTPRequest(url: server.url()), options: trusted).status == 200)
@@ -89,7 +89,7 @@ struct TLSTests {
         let client = HTTPClient()
         let other = try DevelopmentCertificate.make(hostNames: ["control.test"], addresses: ["127.0.0.1"])
         let path = try folder.write(other.certificatePEM, to: "changing.pem")
-        let options = HTTPClientOptions(certificateAuthorityFile: path)
+        let options = HTTPClientOptions.patient(certificateAuthorityFile: path)
         #expect(
             await failure { try await client.send(HTTPRequest(url: server.url()), options: options) } != nil)
         _ = try folder.write(other.certificatePEM + identity.certificatePEM, to: "changing.pem")
@@ -103,7 +103,7 @@ struct TLSTests {
         for (path, text) in [
             (absent, "the certificate authorities cannot be read"), (empty, "holds no certificate in PEM"),
         ] {
-            let options = HTTPClientOptions(certificateAuthorityFile: path)
+            let options = HTTPClientOptions.patient(certificateAuthorityFile: path)
             let error = await failure {
                 try await HTTPClient().send(HTTPRequest(url: "https://127.0.0.1:1/"), options: options)
             }

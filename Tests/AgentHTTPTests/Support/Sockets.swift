@@ -12,12 +12,23 @@ enum Sockets {
     }
 
     /// Listens at a free port of 127.0.0.1, or at a path.
-    static func listen(unixPath: String?) throws -> (descriptor: Int32, port: UInt16) {
+    ///
+    /// - Parameter host: The last bytes of another address in 127.0.0.0/8.
+    static func listen(unixPath: String?, host: UInt32 = 1) throws -> (descriptor: Int32, port: UInt16) {
+        let opened = try bound(unixPath: unixPath, host: host)
+        guard Glibc.listen(opened.descriptor, 64) == 0 else {
+            throw Failure(call: "listen", number: errno)
+        }
+        return opened
+    }
+
+    private static func bound(unixPath: String?, host: UInt32 = 1) throws -> (descriptor: Int32, port: UInt16)
+    {
         let family = unixPath == nil ? AF_INET : AF_UNIX
         let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw Failure(call: "socket", number: errno) }
-        let bound = withAddress(port: 0, unixPath: unixPath) { bind(descriptor, $0, $1) }
-        guard bound == 0, Glibc.listen(descriptor, 64) == 0 else {
+        let bound = withAddress(port: 0, host: host, unixPath: unixPath) { bind(descriptor, $0, $1) }
+        guard bound == 0 else {
             throw Failure(call: "bind", number: errno)
         }
         var address = sockaddr_in()
@@ -30,7 +41,27 @@ enum Sockets {
         return (descriptor, UInt16(bigEndian: address.sin_port))
     }
 
-    /// Connects to a port of 127.0.0.1, or to a path; reads give up after a minute.
+    /// Whether this machine has the loopback address of IPv6; prints once when it has not.
+    static let hasIPv6: Bool = {
+        let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_addr = in6addr_loopback
+        let result = withUnsafeBytes(of: address) { bytes in
+            bind(
+                descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
+        }
+        if result != 0 { print("AgentHTTP is not tested over IPv6: this machine has no ::1") }
+        return result == 0
+    }()
+
+    /// Takes a port of 127.0.0.1 at which nobody listens, as long as the descriptor is open.
+    static func reserve() throws -> (descriptor: Int32, port: UInt16) {
+        try bound(unixPath: nil)
+    }
+
+    /// Connects to a port of 127.0.0.1, or to a path; reads give up after ten minutes.
     ///
     /// - Parameter host: The last byte of the address in 127.0.0.0/24 to connect from.
     static func connect(port: UInt16 = 0, unixPath: String? = nil, from host: UInt32 = 0) throws -> Int32 {
@@ -43,7 +74,7 @@ enum Sockets {
             close(descriptor)
             throw Failure(call: "connect", number: number)
         }
-        var patience = timeval(tv_sec: 60, tv_usec: 0)
+        var patience = timeval(tv_sec: 600, tv_usec: 0)
         setsockopt(
             descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout.size(ofValue: patience)))
         return descriptor

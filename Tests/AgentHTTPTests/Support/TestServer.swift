@@ -7,21 +7,28 @@ final class TestServer: Sendable {
     let server: HTTPServer
     let port: UInt16
     private let scheme: String
+    private let address: String
 
+    /// Starts a server.
+    ///
+    /// - Parameter address: An address of 127.0.0.0/8. Another one than usual has all its ports to itself, so
+    ///   that nobody takes the port once the server has stopped.
     init(
-        tls: TLSIdentity? = nil, options: HTTPServerOptions = .with { _ in },
+        at address: String = "127.0.0.1", tls: TLSIdentity? = nil,
+        options: HTTPServerOptions = .with { _ in },
         handler: @escaping @Sendable (ServerRequest) async -> ServerReply = TestServer.echo
     ) throws {
         server = HTTPServer(
-            listeners: [.tcp(address: "127.0.0.1", port: 0, tls: tls)], options: options, handler: handler)
+            listeners: [.tcp(address: address, port: 0, tls: tls)], options: options, handler: handler)
         try server.start()
         port = server.port ?? 0
         scheme = tls == nil ? "http" : "https"
+        self.address = address
     }
 
     /// The URL of a path at this server.
-    func url(_ path: String = "/", host: String = "127.0.0.1") -> String {
-        "\(scheme)://\(host):\(port)\(path)"
+    func url(_ path: String = "/", host: String? = nil) -> String {
+        "\(scheme)://\(host ?? address):\(port)\(path)"
     }
 
     /// Sends a request in its own bytes and returns all that comes until the server closes.
@@ -43,10 +50,13 @@ final class TestServer: Sendable {
 }
 
 extension HTTPServerOptions {
-    /// The defaults with changes, and little patience when the server stops.
+    /// The defaults with changes, little patience when the server stops, and else as much as no test needs.
     static func with(_ change: (inout HTTPServerOptions) -> Void) -> HTTPServerOptions {
         var options = HTTPServerOptions()
         options.stopGrace = .milliseconds(200)
+        options.requestTimeout = .seconds(600)
+        options.keepAliveTimeout = .seconds(600)
+        options.responseTimeout = .seconds(600)
         change(&options)
         return options
     }

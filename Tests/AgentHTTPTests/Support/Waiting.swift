@@ -4,16 +4,19 @@ internal import AgentHTTP
 internal import Foundation
 internal import Testing
 
-/// Waits until a condition holds; a minute without it is a failure of the test.
+/// Waits until a condition holds; ten minutes without it are a failure of the test.
 func eventually(
     _ what: String, sourceLocation: SourceLocation = #_sourceLocation,
     _ condition: @Sendable () async throws -> Bool
 ) async throws {
-    for _ in 0..<6000 {
-        if try await condition() { return }
+    let deadline = ContinuousClock.now + .seconds(600)
+    while try await !condition() {
+        guard ContinuousClock.now < deadline else {
+            Issue.record("\(what): not within ten minutes", sourceLocation: sourceLocation)
+            return
+        }
         try await Task.sleep(for: .milliseconds(10))
     }
-    Issue.record("\(what): not within a minute", sourceLocation: sourceLocation)
 }
 
 /// The error of an exchange; `nil` when there is an answer.
