@@ -162,7 +162,7 @@ enum HostTestNamespace {
 
     /// Waits until a condition holds, which a busy machine may take long for.
     static func eventually(_ what: String, _ condition: () throws -> Bool) throws {
-        for _ in 0..<600 {
+        for _ in 0..<12_000 {
             if try condition() { return }
             usleep(50_000)
         }

@@ -13,9 +13,9 @@ public final class HostResolver: Sendable {
     let files: NameFiles
     private let mark: UInt32
     private let port: UInt16
-
     /// How long one server is waited for before the next one is asked.
-    private static let patience: Duration = .milliseconds(1_200)
+    private let patience: Duration
+
     private static let rounds = 2
 
     /// Creates a resolver that reads the host's files anew for each name.
@@ -23,10 +23,11 @@ public final class HostResolver: Sendable {
         self.init(files: NameFiles(), mark: FirewallMark.value, port: 53)
     }
 
-    init(files: NameFiles, mark: UInt32, port: UInt16) {
+    init(files: NameFiles, mark: UInt32, port: UInt16, patience: Duration = .milliseconds(1_200)) {
         self.files = files
         self.mark = mark
         self.port = port
+        self.patience = patience
     }
 
     /// The addresses of a name, those with a route first.
@@ -93,7 +94,7 @@ public final class HostResolver: Sendable {
         }
         var addresses: [IPAddress] = []
         var refusal: String?
-        let deadline = HostClock.boot + Self.nanoseconds(Self.patience)
+        let deadline = HostClock.boot + Self.nanoseconds(patience)
         while !open.isEmpty, let bytes = socket.receive(until: deadline) {
             for (type, identifier) in open {
                 guard var answer = DNSMessage.answer(bytes, to: name, type, identifier: identifier) else {
