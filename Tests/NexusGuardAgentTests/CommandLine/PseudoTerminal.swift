@@ -101,7 +101,7 @@ final class PseudoTerminal: Sendable {
 
     /// Waits until something is seen.
     func eventually(_ holds: ([String]) async -> Bool) async -> Bool {
-        for _ in 0..<1500 {
+        for _ in 0..<30_000 {
             if await holds(rows) { return true }
             try? await Task.sleep(for: .milliseconds(20))
         }
@@ -110,7 +110,7 @@ final class PseudoTerminal: Sendable {
 
     /// Waits for the end of the programme and gives its exit status; `nil` when it does not end in order.
     func exitStatus() async -> Int32? {
-        for _ in 0..<1500 {
+        for _ in 0..<30_000 {
             read()
             if let status = reap(waits: false) {
                 read()

@@ -52,7 +52,7 @@ struct EventStreamTests {
     }
 
     private func eventually(_ holds: () async -> Bool) async -> Bool {
-        for _ in 0..<1500 {
+        for _ in 0..<30_000 {
             if await holds() { return true }
             try? await Task.sleep(for: .milliseconds(20))
         }

@@ -151,7 +151,7 @@ final class TunnelLab: Sendable {
     func atServer(_ line: String) async throws -> String { try await Self.on(server) { try Self.tool(line) } }
 
     /// Whether an echo from the device is answered within a time that a busy machine keeps.
-    func pings(_ address: String, seconds: Int = 30) async throws -> Bool {
+    func pings(_ address: String, seconds: Int = 300) async throws -> Bool {
         try await Self.on(device) {
             try Self.spawn("ping -n -q -c 1 -i 0.2 -w \(seconds) \(address)").status == 0
         }
@@ -220,7 +220,7 @@ final class TunnelLab: Sendable {
 
     /// Waits on the calling thread until a condition holds.
     static func eventually(_ what: String, _ condition: () throws -> Bool) throws {
-        for _ in 0..<600 {
+        for _ in 0..<12_000 {
             if try condition() { return }
             usleep(50_000)
         }
@@ -229,7 +229,7 @@ final class TunnelLab: Sendable {
 
     /// Waits until a condition holds, which a busy machine may take long for.
     func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
-        for _ in 0..<600 {
+        for _ in 0..<12_000 {
             if try await condition() { return }
             try await Task.sleep(for: .milliseconds(50))
         }

@@ -56,7 +56,7 @@ final class DaemonProcess: Sendable {
 
     /// Waits for its end and gives the exit status; 128 and more for a signal, `nil` when it does not end.
     func exitStatus() async -> Int32? {
-        for _ in 0..<3000 {
+        for _ in 0..<30_000 {
             if let status = reap(waits: false) {
                 return status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + (status & 0x7f)
             }
@@ -69,7 +69,7 @@ final class DaemonProcess: Sendable {
     func run(_ arguments: [String]) async throws -> Shell.Output {
         try await Shell.runAside(
             [Built.path("nexusguard"), "--socket", socket] + arguments,
-            environment: ["LC_ALL": "C", "NEXUSGUARD_TIMEOUT": "5m"])
+            environment: ["LC_ALL": "C", "NEXUSGUARD_TIMEOUT": ServedAgent.patience])
     }
 
     private func reap(waits: Bool) -> Int32? {

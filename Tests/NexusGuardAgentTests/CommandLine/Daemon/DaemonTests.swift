@@ -98,7 +98,7 @@ struct DaemonTests {
             in: folder,
             prefix: ["/usr/bin/setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--"])
         // The answer does not matter: without its privileges the daemon may end at once or go on.
-        for _ in 0..<3000 where access(daemon.state, F_OK) != 0 {
+        for _ in 0..<30_000 where access(daemon.state, F_OK) != 0 {
             try await Task.sleep(for: .milliseconds(20))
         }
         var information = stat()

@@ -41,7 +41,7 @@ final class NotifySocket: Sendable {
 
     /// Waits for a message that has a line.
     func wait(for line: String) async -> [String]? {
-        for _ in 0..<3000 {
+        for _ in 0..<30_000 {
             while let message = next() {
                 if message.contains(where: { $0 == line || $0.hasPrefix(line + ":") }) { return message }
             }

@@ -17,6 +17,8 @@ final class ManualClock: AgentClock {
         var wallOffset: TimeInterval = 1_782_464_400
         var sleepers: [UInt64: Sleeper] = [:]
         var cancelled: Set<UInt64> = []
+        /// How many were woken and have not had their turn yet.
+        var wakingCount = 0
         var nextIdentifier: UInt64 = 0
     }
 
@@ -38,21 +40,36 @@ final class ManualClock: AgentClock {
     /// The first instant that somebody waits for.
     var nextWakeUp: Duration? { times.withLock { $0.sleepers.values.map(\.until).min() } }
 
+    /// Whether nobody who was woken still waits for a turn.
+    var isQuiet: Bool { times.withLock { $0.wakingCount == 0 } }
+
+    /// Whether somebody waits for an instant that is still to come.
+    func isAwaited(_ instant: Duration) -> Bool {
+        times.withLock { times in
+            instant > times.now && times.sleepers.values.contains { $0.until == instant }
+        }
+    }
+
     func sleep(until instant: Duration) async -> Bool {
         let identifier = times.withLock { times in
             times.nextIdentifier += 1
             return times.nextIdentifier
         }
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            let isWoken = await withCheckedContinuation { continuation in
                 let answer: Bool? = times.withLock { times in
                     if times.cancelled.remove(identifier) != nil { return false }
-                    if times.now >= instant { return true }
+                    if times.now >= instant {
+                        times.wakingCount += 1
+                        return true
+                    }
                     times.sleepers[identifier] = Sleeper(until: instant, continuation: continuation)
                     return nil
                 }
                 if let answer { continuation.resume(returning: answer) }
             }
+            if isWoken { times.withLock { $0.wakingCount -= 1 } }
+            return isWoken
         } onCancel: {
             let sleeper = times.withLock { times in
                 let sleeper = times.sleepers.removeValue(forKey: identifier)
@@ -69,6 +86,7 @@ final class ManualClock: AgentClock {
             times.now = max(times.now, instant)
             let due = times.sleepers.filter { $0.value.until <= times.now }
             for identifier in due.keys { times.sleepers[identifier] = nil }
+            times.wakingCount += due.count
             return due.values.sorted { $0.until < $1.until }
         }
         for sleeper in due { sleeper.continuation.resume(returning: true) }
