@@ -145,7 +145,7 @@ struct ProcessTests {
         func ping() async throws {
             for address in ["10.172.21.1", "fd00:21::1"] {
                 try await ChildProgram.run(
-                    "ip", "netns", "exec", namespaces.second, "ping", "-n", "-q", "-c", "1", "-w", "20",
+                    "ip", "netns", "exec", namespaces.second, "ping", "-n", "-q", "-c", "1", "-w", "300",
                     address)
             }
         }

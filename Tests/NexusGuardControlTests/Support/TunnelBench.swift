@@ -116,7 +116,7 @@ struct NeverTrue: Error, CustomStringConvertible {
 
 /// Returns once `condition` holds; asks again and again.
 func eventually(
-    _ sentence: String, atMost limit: Duration = .seconds(30), _ condition: () async throws -> Bool
+    _ sentence: String, atMost limit: Duration = .seconds(600), _ condition: () async throws -> Bool
 ) async throws {
     let deadline = ContinuousClock.now + limit
     while try await !condition() {

@@ -16,7 +16,9 @@ struct WireClient: Sendable {
     init(_ url: String, authority: String? = nil) {
         self.url = url
         options.certificateAuthorityFile = authority
-        options.totalTimeout = .seconds(30)
+        // So long that only what a test is about ends a request.
+        options.connectTimeout = .seconds(600)
+        options.totalTimeout = .seconds(600)
     }
 
     /// Sends a request.
