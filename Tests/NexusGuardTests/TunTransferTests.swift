@@ -29,7 +29,7 @@ struct TunTransferTests {
             var receiver: Int32 = -1
             var sent = 0
             var buffer = [UInt8](repeating: 0, count: 1 << 20)
-            let deadline = BootClock.now() + .seconds(60)
+            let deadline = BootClock.now() + .seconds(600)
             while received.count < payload.count, BootClock.now() < deadline {
                 if receiver < 0 { receiver = accept(listener, nil, nil) }
                 let chunk = Array(payload[sent..<min(sent + 100_000, payload.count)])

@@ -13,7 +13,7 @@ final class UAPISocketClient {
     init(path: String) throws {
         let address = try requireValue(UnixAddress(path: path))
         descriptor = try SystemCall.run("socket") { socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0) }
-        var limit = timeval(tv_sec: 20, tv_usec: 0)
+        var limit = timeval(tv_sec: 600, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         let descriptor = descriptor
         try SystemCall.run("connect") { address.withPointer { connect(descriptor, $0, $1) } }

@@ -166,7 +166,7 @@ struct UDPOpeningTests {
         _ descriptor: Int32, level: Int32, type: Int32
     ) throws -> UInt8? {
         var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        try SystemCall.run("poll") { poll(&poller, 1, 10_000) }
+        try SystemCall.run("poll") { poll(&poller, 1, 600_000) }
         var data = [UInt8](repeating: 0, count: 2048)
         var control = [UInt64](repeating: 0, count: 32)
         return try data.withUnsafeMutableBytes { data in

@@ -90,7 +90,7 @@ func receiveOnce(
     return result
 }
 
-/// Receives until `count` datagrams are there or nothing came for ten seconds, and then whatever else is there.
+/// Receives until `count` datagrams are there or nothing came for ten minutes, and then whatever else is there.
 func receiveAll(
     _ transport: inout UDPTransport, _ count: Int, slotCapacity: Int = 256
 ) throws -> [ReceivedDatagram] {
@@ -99,7 +99,7 @@ func receiveAll(
     if transport.descriptor6 >= 0 { try epoll.add(transport.descriptor6, for: .readable, token: 6) }
     var received: [ReceivedDatagram] = []
     while received.count < count {
-        guard try epoll.wait(until: BootClock.now() + .seconds(10)) > 0 else { break }
+        guard try epoll.wait(until: BootClock.now() + .seconds(600)) > 0 else { break }
         while receiveOnce(&transport, slotCapacity: slotCapacity, into: &received).hasMore {}
     }
     while receiveOnce(&transport, slotCapacity: slotCapacity, into: &received).hasMore {}
