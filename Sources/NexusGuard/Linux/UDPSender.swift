@@ -39,16 +39,30 @@ struct UDPSender: ~Copyable {
 
     /// What the datagrams of one call have in common.
     private struct Train {
-        var descriptor: Int32
-        var path: DatagramPath
-        var trafficClass: UInt8
+        let descriptor: Int32
+        let path: DatagramPath
+        let trafficClass: UInt8
         /// The number of datagrams, in `vectors` from the start.
-        var count = 0
+        var count: Int
         /// The size of each datagram but perhaps the last.
-        var segmentByteCount = 0
-        var byteCount = 0
+        var segmentByteCount: Int
+        var byteCount: Int
         /// Whether this host's address is named; false once the kernel refused it.
         var namesSource: Bool
+
+        /// A train of `count` datagrams of one size, along a path.
+        init(
+            along path: DatagramPath, trafficClass: UInt8, through sockets: borrowing UDPSocketPair,
+            count: Int = 0, segmentByteCount: Int = 0
+        ) {
+            descriptor = path.remote.address.isIPv6 ? sockets.descriptor6 : sockets.descriptor4
+            self.path = path
+            self.trafficClass = trafficClass
+            self.count = count
+            self.segmentByteCount = segmentByteCount
+            byteCount = count * segmentByteCount
+            namesSource = path.localAddress != nil
+        }
     }
 
     /// Allocates what the calls need.
@@ -78,10 +92,7 @@ struct UDPSender: ~Copyable {
             let slot = batch.slots + next
             let path = batch.path(slot.pointee.path)
             let peer = slot.pointee.peer
-            var train = Train(
-                descriptor: path.remote.address.isIPv6 ? sockets.descriptor6 : sockets.descriptor4,
-                path: path,
-                trafficClass: slot.pointee.congestion & 3, namesSource: path.localAddress != nil)
+            var train = Train(along: path, trafficClass: slot.pointee.congestion & 3, through: sockets)
             let maySegment =
                 sockets.offload.contains(.segmentation) && !refusals.holds(path.remote.address, at: now)
             next = gather(batch, from: next, into: &train, limit: maySegment ? Self.trainCapacity : 1)
@@ -98,9 +109,8 @@ struct UDPSender: ~Copyable {
     ) -> SendOutcome {
         waitsLeft = Self.waitsPerCall
         var train = Train(
-            descriptor: path.remote.address.isIPv6 ? sockets.descriptor6 : sockets.descriptor4, path: path,
-            trafficClass: trafficClass, count: 1, segmentByteCount: bytes.count, byteCount: bytes.count,
-            namesSource: path.localAddress != nil)
+            along: path, trafficClass: trafficClass, through: sockets, count: 1, segmentByteCount: bytes.count
+        )
         vectors[0] = iovec(
             iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
         let error = deliver(&train, from: 0, count: 1)
@@ -132,10 +142,8 @@ struct UDPSender: ~Copyable {
         }
         waitsLeft = Self.waitsPerCall
         var train = Train(
-            descriptor: entry.path.remote.address.isIPv6 ? sockets.descriptor6 : sockets.descriptor4,
-            path: entry.path, trafficClass: entry.trafficClass, count: count,
-            segmentByteCount: entry.byteCount, byteCount: count * entry.byteCount,
-            namesSource: entry.path.localAddress != nil)
+            along: entry.path, trafficClass: entry.trafficClass, through: sockets, count: count,
+            segmentByteCount: entry.byteCount)
         for index in 0..<count {
             let bytes = outbox.bytes(of: outbox.entries[first + index])
             vectors[index] = iovec(
