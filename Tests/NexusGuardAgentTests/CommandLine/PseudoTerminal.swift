@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import CLinux
+import FoundationEssentials
 import Glibc
 import Synchronization
 
@@ -11,6 +12,7 @@ final class PseudoTerminal: Sendable {
     private static let lockOfPeer: UInt = 0x4004_5431
     private static let newSession: Int16 = 0x80
 
+    private let path: String
     private let master: Int32
     private let child: pid_t
     private let screen: Mutex<Screen>
@@ -30,7 +32,7 @@ final class PseudoTerminal: Sendable {
         guard master >= 0, linux_ioctl(master, Self.numberOfPeer, &number) == 0,
             linux_ioctl(master, Self.lockOfPeer, &locked) == 0
         else { throw Shell.Failure(call: "/dev/ptmx", number: errno) }
-        let path = "/dev/pts/\(number)"
+        path = "/dev/pts/\(number)"
         screen = Mutex(Screen(width: width, height: height))
         Self.setSize(master, width, height)
         var actions = posix_spawn_file_actions_t()
@@ -67,6 +69,23 @@ final class PseudoTerminal: Sendable {
     func type(_ text: String) {
         let bytes = Array(text.utf8)
         _ = write(master, bytes, bytes.count)
+    }
+
+    /// How many characters were typed that nobody has read yet, where the terminal does not edit lines.
+    var unreadCount: Int32 {
+        let descriptor = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { return 0 }
+        defer { close(descriptor) }
+        var count: Int32 = 0
+        return linux_ioctl(descriptor, UInt(FIONREAD), &count) == 0 ? count : 0
+    }
+
+    /// How many bytes the programme has read since it started, from whatever.
+    var readCount: Int {
+        let text = FileManager.default.contents(atPath: "/proc/\(child)/io") ?? Data()
+        let words = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        guard let place = words.firstIndex(of: "rchar:"), place + 1 < words.count else { return 0 }
+        return Int(words[place + 1]) ?? 0
     }
 
     /// Gives the window another size.

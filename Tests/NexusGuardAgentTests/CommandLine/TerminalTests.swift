@@ -129,11 +129,12 @@ struct TerminalTests {
         for end in ["\u{3}", "\u{4}", "SIGTERM", "SIGHUP"] {
             let terminal = try start(served, ["provision"])
             #expect(await terminal.eventually { $0[0] == "Token:" })
+            let former = terminal.readCount
             terminal.type("sEcReT")
             switch end {
             case "SIGTERM", "SIGHUP":
-                // The terminal shows what it has not passed on when the program ends, as every terminal does.
-                try await Task.sleep(for: .milliseconds(300))
+                // The terminal shows what comes to it when the program has ended, as every terminal does.
+                #expect(await terminal.eventually { _ in terminal.readCount >= former + 6 })
                 terminal.signal(end == "SIGTERM" ? SIGTERM : SIGHUP)
             case "\u{4}": terminal.type("\u{15}\u{4}")
             default: terminal.type(end)
@@ -160,6 +161,7 @@ struct TerminalTests {
         // While it is stopped it reads nothing; the signal comes first when it goes on.
         terminal.signalAll(SIGSTOP)
         terminal.type("sEcReT\r")
+        #expect(await terminal.eventually { _ in terminal.unreadCount == 7 })
         terminal.signalAll(number)
         terminal.signalAll(SIGCONT)
         #expect(await terminal.eventually { rows in rows.contains { $0.hasSuffix("ended \(128 + number)") } })
