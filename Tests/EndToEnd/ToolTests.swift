@@ -196,7 +196,7 @@ struct ToolTests {
             let (daemon, _, _) = try await daemonWithPeer(lab)
             func ask(_ text: String) async throws -> String {
                 try await Shell.check(
-                    ["socat", "-t", "2", "-", "UNIX-CONNECT:\(daemon.socketPath)"], input: text
+                    ["socat", "-t", "60", "-", "UNIX-CONNECT:\(daemon.socketPath)"], input: text
                 ).standardOutput
             }
             let state = try await ask("get=1\n\n")

@@ -61,13 +61,13 @@ struct TunnelManagerTests {
         #expect(try await lab.pings("203.0.113.5"))
         #expect(try await lab.pings("fd00:21::1"))
         #expect(manager.info()?.addresses == ["10.172.21.3/32", "fd00:21::2/64"])
-        #expect(try await Self.handshakes(lab) == sessions)
+        #expect(lab.isRenewedOnlyForAge(sessions, try await Self.handshakes(lab)))
 
         #expect(try await manager.apply(lab.config(keepalive: 21)) == .host)
         #expect(try await manager.apply(lab.config(keepalive: 22)) == .peer)
         #expect(try await manager.apply(lab.config(keepalive: 22)) == ConfigDifference.none)
         #expect(try await lab.pings("203.0.113.5"))
-        #expect(try await Self.handshakes(lab) == sessions)
+        #expect(lab.isRenewedOnlyForAge(sessions, try await Self.handshakes(lab)))
         await manager.stopTunnel()
         await lab.close()
     }

@@ -77,6 +77,14 @@ final class TunnelBench: Sendable {
         }
     }
 
+    /// Whether the session with keys is still the one of an earlier handshake.
+    ///
+    /// Keys are renewed after 120 s (section 6.2 of the paper), which a busy machine may reach within a test.
+    func continues(_ keys: DeviceKeys?, since former: Duration) throws -> Bool {
+        guard let now = try handshake(keys) else { return false }
+        return now == former || now - former >= .seconds(118)
+    }
+
     /// When the last handshake with keys was, if there was one.
     func handshake(_ keys: DeviceKeys?) throws -> Duration? {
         let key = try #require(keys?.wireGuardPrivateKey).publicKey
