@@ -82,19 +82,20 @@ let package = Package(
             name: "nexusguard-control", dependencies: ["CLinux", "NexusGuardControl"],
             exclude: ["nexusguard-control.8"], swiftSettings: common),
         .testTarget(
-            name: "AgentCoreTests", dependencies: ["AgentCore", "CSodium", "NexusGuard"],
+            name: "AgentCoreTests", dependencies: ["AgentCore", "CSodium", "Harness", "NexusGuard"],
             swiftSettings: common),
         .testTarget(name: "AgentHTTPTests", dependencies: ["AgentHTTP", "CLinux"], swiftSettings: common),
         .testTarget(
             name: "AgentStoreTests", dependencies: ["AgentCore", "AgentStore", "CLinux", "NexusGuard"],
             swiftSettings: common),
         .testTarget(
-            name: "AgentHostTests", dependencies: ["AgentCore", "AgentHost", "CLinux", "NexusGuard"],
+            name: "AgentHostTests",
+            dependencies: ["AgentCore", "AgentHost", "CLinux", "Harness", "NexusGuard"],
             swiftSettings: common),
         .testTarget(
             name: "NexusGuardAgentTests",
             dependencies: [
-                "AgentCore", "AgentHTTP", "AgentHost", "AgentStore", "CLinux", "NexusGuard",
+                "AgentCore", "AgentHTTP", "AgentHost", "AgentStore", "CLinux", "Harness", "NexusGuard",
                 "NexusGuardAgent", "nexusguard", "nexusguard-agent",
             ],
             swiftSettings: common),
@@ -102,21 +103,23 @@ let package = Package(
             name: "NexusGuardControlTests",
             dependencies: ["AgentCore", "AgentHTTP", "CLinux", "NexusGuard", "NexusGuardControl"],
             swiftSettings: common),
-        .target(name: "Harness", path: "Tests/Harness", swiftSettings: common),
+        .target(
+            name: "Harness", dependencies: ["CLinux"], path: "Tests/Harness", exclude: ["Scripts"],
+            swiftSettings: common),
         .testTarget(
             name: "AgentEndToEnd", dependencies: ["Harness"], exclude: ["Scripts"], swiftSettings: common),
         .target(
             name: "AEADComparison", dependencies: ["WireGuardCrypto"], path: "Tests/AEADComparison",
             swiftSettings: common),
         .testTarget(
-            name: "WireGuardCryptoTests", dependencies: ["AEADComparison", "WireGuardCrypto"],
+            name: "WireGuardCryptoTests", dependencies: ["AEADComparison", "Harness", "WireGuardCrypto"],
             swiftSettings: common),
         .target(
             name: "WireGuardSimulation", dependencies: ["WireGuardCrypto", "WireGuardProtocol"],
             path: "Tests/WireGuardSimulation", swiftSettings: common),
         .testTarget(
             name: "WireGuardProtocolTests",
-            dependencies: ["WireGuardCrypto", "WireGuardProtocol", "WireGuardSimulation"],
+            dependencies: ["Harness", "WireGuardCrypto", "WireGuardProtocol", "WireGuardSimulation"],
             swiftSettings: common),
         .testTarget(
             name: "WireGuardSimulationTests",

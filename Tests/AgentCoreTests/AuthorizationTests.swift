@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import AgentCore
+import Harness
 import Testing
 
 /// An entry of `Fixtures/agent/authorization.json`.

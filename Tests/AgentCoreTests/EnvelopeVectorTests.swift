@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import AgentCore
+import Harness
 import NexusGuard
 import Testing
 

@@ -2,6 +2,7 @@
 
 import AgentCore
 import Foundation
+import Harness
 import NexusGuard
 import Testing
 

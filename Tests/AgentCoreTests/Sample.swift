@@ -2,6 +2,7 @@
 
 import AgentCore
 import Foundation
+import Harness
 import NexusGuard
 
 /// A configuration as a server sends it, with fields to change one by one.

@@ -2,6 +2,7 @@
 
 import AgentCore
 import Foundation
+import Harness
 import Testing
 
 @Suite("times of headers and documents")

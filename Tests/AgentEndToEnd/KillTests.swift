@@ -15,7 +15,8 @@ struct KillTests {
     /// Kills the agent within a time of now, and starts it again.
     ///
     /// - Returns: When it was killed, in milliseconds from now.
-    private func kill(_ agent: Agent, within milliseconds: Int, _ random: inout SplitMix) async throws -> Int
+    private func kill(_ agent: Agent, within milliseconds: Int, _ random: inout SeededGenerator) async throws
+        -> Int
     {
         let moment = random.below(milliseconds)
         try await Task.sleep(for: .milliseconds(moment))
@@ -49,7 +50,7 @@ struct KillTests {
     @Test("after each of 50 sudden ends, in provisioning, rebuilding or writing, the next start connects")
     func kills() async throws {
         print("the moments of the sudden ends come from NEXUSGUARD_SEED=\(Self.seed)")
-        var random = SplitMix(state: Self.seed)
+        var random = SeededGenerator(seed: Self.seed)
         try await Lab.with { lab in
             let site = try await Site(lab)
             let place = try await site.place(1)
@@ -123,20 +124,5 @@ struct KillTests {
             atPath: agent.stateDirectory, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
         try FileManager.default.copyItem(atPath: wish, toPath: "\(agent.stateDirectory)/agent.json")
-    }
-}
-
-/// Random numbers that a seed repeats (splitmix64).
-struct SplitMix {
-    /// Where the sequence stands.
-    var state: UInt64
-
-    /// A number from 0 to below a limit.
-    mutating func below(_ limit: Int) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((mixed ^ (mixed >> 31)) % UInt64(max(limit, 1)))
     }
 }

@@ -2,6 +2,7 @@
 
 import AgentHost
 import Glibc
+import Harness
 import NexusGuard
 import Testing
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Glibc
+import Harness
 import NexusGuard
 import Synchronization
 import Testing

@@ -3,6 +3,7 @@
 import AgentHost
 import CLinux
 import Glibc
+import Harness
 import NexusGuard
 
 /// Sockets that see which way packets go.

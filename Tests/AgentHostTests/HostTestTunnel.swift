@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Harness
 
 /// A TUN interface as the engine makes one: it goes when it is closed, or with the process.
 final class HostTestTunnel: Sendable {

@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Harness
 import NexusGuard
 import Synchronization
 import Testing

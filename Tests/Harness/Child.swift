@@ -125,6 +125,15 @@ package final class Child: Sendable {
         }
     }
 
+    /// Waits for the end on the calling thread, without a limit, and gives the exit status.
+    package func waitHere() -> Int32 {
+        while true {
+            if let status = poll() { return status }
+            var information = siginfo_t()
+            _ = waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT)
+        }
+    }
+
     /// Sends a signal to the process group, unless the command has ended.
     package func signal(_ number: Int32) {
         if poll() == nil { kill(-pid, number) }

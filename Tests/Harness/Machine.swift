@@ -36,4 +36,13 @@ package enum Machine {
         }
         return nil
     }
+
+    /// Whether tests can run that make network namespaces and interfaces; prints the reason once when they cannot.
+    ///
+    /// They run all the same where `NEXUSGUARD_SKIP_NOTHING` is 1.
+    package static func canChangeNetworks(_ tests: String) -> Bool {
+        guard let lack = lack(of: ["ip", "nft", "ping", "sysctl"], []) else { return true }
+        print("\(tests) are skipped: \(lack)")
+        return ProcessInfo.processInfo.environment["NEXUSGUARD_SKIP_NOTHING"] == "1"
+    }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Harness
 import Testing
 import WireGuardCrypto
 
@@ -8,18 +9,18 @@ struct AEADTests {
     /// The parts of `primitives.json` that concern encryption.
     struct Content: Decodable {
         struct Case: Decodable {
-            let key: Hex
+            let key: HexBytes
             let counter: Decimal64
-            let plaintext: Hex
-            let ad: Hex
-            let ciphertext_and_tag: Hex
+            let plaintext: HexBytes
+            let ad: HexBytes
+            let ciphertext_and_tag: HexBytes
         }
         struct ExtendedCase: Decodable {
-            let key: Hex
-            let nonce: Hex
-            let plaintext: Hex
-            let ad: Hex
-            let ciphertext_and_tag: Hex
+            let key: HexBytes
+            let nonce: HexBytes
+            let plaintext: HexBytes
+            let ad: HexBytes
+            let ciphertext_and_tag: HexBytes
         }
         let chacha20poly1305: [Case]
         let xchacha20poly1305: [ExtendedCase]
@@ -50,9 +51,9 @@ struct AEADTests {
 
     @Test("the example of RFC 8439 appendix A.5 opens, its nonce read as a little-endian counter")
     func publishedExample() throws {
-        let key: Hex = "1c9240a5eb55d38af333888604f6b5f0473917c1402b80099dca5cbc207075c0"
-        let ad: Hex = "f33388860000000000004e91"
-        let sealed: Hex = """
+        let key: HexBytes = "1c9240a5eb55d38af333888604f6b5f0473917c1402b80099dca5cbc207075c0"
+        let ad: HexBytes = "f33388860000000000004e91"
+        let sealed: HexBytes = """
             64a0861575861af460f062c79be643bd5e805cfd345cf389f108670ac76c8cb2
             4c6cfc18755d43eea09ee94e382d26b0bdb7b73c321b0100d4f03b7f355894cf
             332f830e710b97ce98c8a84abd0b948114ad176e008d33bd60f982b1ff37c855
@@ -73,7 +74,7 @@ struct AEADTests {
 
     @Test("vectors seal and open, and do not open under another counter or with other associated data")
     func vectors() throws {
-        for vector in try VectorFile.load("primitives.json", as: Content.self).chacha20poly1305 {
+        for vector in try Fixture.load("vectors/primitives.json", as: Content.self).chacha20poly1305 {
             let key = vector.key.bytes
             let counter = vector.counter.value
             let sealed = filled(vector.plaintext.bytes.count + 16) {
@@ -91,7 +92,7 @@ struct AEADTests {
 
     @Test("a flipped bit anywhere in ciphertext or tag is refused, and so is a cut or a longer text")
     func tampering() throws {
-        let vectors = try VectorFile.load("primitives.json", as: Content.self).chacha20poly1305
+        let vectors = try Fixture.load("vectors/primitives.json", as: Content.self).chacha20poly1305
         let vector = try #require(vectors.first { (1...100).contains($0.plaintext.bytes.count) })
         let sealed = vector.ciphertext_and_tag.bytes
         for bit in 0..<(8 * sealed.count) {
@@ -113,10 +114,10 @@ struct AEADTests {
         let plaintext = Array(
             ("Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, "
                 + "sunscreen would be it.").utf8)
-        let ad: Hex = "50515253c0c1c2c3c4c5c6c7"
-        let key: Hex = "808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f"
-        let nonce: Hex = "404142434445464748494a4b4c4d4e4f5051525354555657"
-        let expected: Hex = """
+        let ad: HexBytes = "50515253c0c1c2c3c4c5c6c7"
+        let key: HexBytes = "808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f"
+        let nonce: HexBytes = "404142434445464748494a4b4c4d4e4f5051525354555657"
+        let expected: HexBytes = """
             bd6d179d3e83d43b9576579493c0e939572a1700252bfaccbed2902c21396cbb
             731c7f1b0b4aa6440bf3a82f4eda7e39ae64c6708c54c216cb96b72e1213b452
             2f8c9ba40db5d945b11b69b982c1bb9e3f3fac2bc369488f76b2383565d3fff9
@@ -133,7 +134,7 @@ struct AEADTests {
 
     @Test("extended-nonce vectors seal and open, and do not open with anything changed")
     func extendedVectors() throws {
-        for vector in try VectorFile.load("primitives.json", as: Content.self).xchacha20poly1305 {
+        for vector in try Fixture.load("vectors/primitives.json", as: Content.self).xchacha20poly1305 {
             let sealed = filled(vector.plaintext.bytes.count + 16) {
                 XChaCha20Poly1305.seal(
                     vector.plaintext.bytes.span.bytes, key: SecretKey(vector.key.bytes),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Harness
 import Testing
 import WireGuardCrypto
 
@@ -8,14 +9,14 @@ struct BLAKE2sTests {
     /// The parts of `hash.json` that concern the hash itself.
     struct Content: Decodable {
         struct Plain: Decodable {
-            let input: Hex
-            let output: Hex
+            let input: HexBytes
+            let output: HexBytes
         }
         struct Keyed: Decodable {
-            let key: Hex
-            let input: Hex
+            let key: HexBytes
+            let input: HexBytes
             let output_length: Int
-            let output: Hex
+            let output: HexBytes
         }
         let blake2s: [Plain]
         let blake2s_keyed: [Keyed]
@@ -34,7 +35,7 @@ struct BLAKE2sTests {
 
     @Test("the example of RFC 7693 appendix B comes out")
     func publishedExample() {
-        let expected: Hex = "508C5E8C327C14E2E1A72BA34EEB452F37458B209ED63A294D999B4C86675982"
+        let expected: HexBytes = "508C5E8C327C14E2E1A72BA34EEB452F37458B209ED63A294D999B4C86675982"
         #expect(hash(BLAKE2s(), Array("abc".utf8), pieceByteCount: 3) == expected.bytes)
     }
 
@@ -63,13 +64,13 @@ struct BLAKE2sTests {
                     pieceByteCount: 1_024)
             }
         }
-        let expected: Hex = "6A411F08CE25ADCDFB02ABA641451CEC53C598B24F4FC787FBDC88797F4C1DFE"
+        let expected: HexBytes = "6A411F08CE25ADCDFB02ABA641451CEC53C598B24F4FC787FBDC88797F4C1DFE"
         #expect(hash(BLAKE2s(), all, pieceByteCount: 1_000) == expected.bytes)
     }
 
     @Test("unkeyed vectors come out, whatever the pieces", arguments: [1, 3, 63, 64, 65, 128, 4_096])
     func plainVectors(pieceByteCount: Int) throws {
-        for vector in try VectorFile.load("hash.json", as: Content.self).blake2s {
+        for vector in try Fixture.load("vectors/hash.json", as: Content.self).blake2s {
             #expect(
                 hash(BLAKE2s(), vector.input.bytes, pieceByteCount: pieceByteCount) == vector.output.bytes)
         }
@@ -77,7 +78,7 @@ struct BLAKE2sTests {
 
     @Test("keyed vectors come out, whatever the pieces", arguments: [1, 3, 63, 64, 65, 128, 4_096])
     func keyedVectors(pieceByteCount: Int) throws {
-        for vector in try VectorFile.load("hash.json", as: Content.self).blake2s_keyed {
+        for vector in try Fixture.load("vectors/hash.json", as: Content.self).blake2s_keyed {
             let state = BLAKE2s(key: vector.key.bytes.span.bytes, outputByteCount: vector.output_length)
             #expect(hash(state, vector.input.bytes, pieceByteCount: pieceByteCount) == vector.output.bytes)
         }
@@ -85,7 +86,7 @@ struct BLAKE2sTests {
 
     @Test("a kept state after the key block gives the same code for every message")
     func keptState() throws {
-        for vector in try VectorFile.load("hash.json", as: Content.self).blake2s_keyed
+        for vector in try Fixture.load("vectors/hash.json", as: Content.self).blake2s_keyed
         where !vector.input.bytes.isEmpty {
             var kept = BLAKE2s(key: vector.key.bytes.span.bytes, outputByteCount: vector.output_length)
             kept.compressKeyBlock()

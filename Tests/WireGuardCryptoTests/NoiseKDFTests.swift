@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Harness
 import Testing
 import WireGuardCrypto
 
@@ -8,15 +9,15 @@ struct NoiseKDFTests {
     /// The parts of `hash.json` that concern key derivation.
     struct Content: Decodable {
         struct HMAC: Decodable {
-            let key: Hex
-            let input: Hex
-            let output: Hex
+            let key: HexBytes
+            let input: HexBytes
+            let output: HexBytes
         }
         struct KDF: Decodable {
-            let key: Hex
-            let input: Hex
+            let key: HexBytes
+            let input: HexBytes
             let n: Int
-            let outputs: [Hex]
+            let outputs: [HexBytes]
         }
         let hmac_blake2s: [HMAC]
         let kdf: [KDF]
@@ -24,7 +25,7 @@ struct NoiseKDFTests {
 
     @Test("HMAC vectors come out, also with the input in two parts and with keys longer than a block")
     func hmac() throws {
-        let vectors = try VectorFile.load("hash.json", as: Content.self).hmac_blake2s
+        let vectors = try Fixture.load("vectors/hash.json", as: Content.self).hmac_blake2s
         #expect(vectors.contains { $0.key.bytes.count > 64 })
         for vector in vectors {
             let input = vector.input.bytes
@@ -42,7 +43,7 @@ struct NoiseKDFTests {
 
     @Test("one, two and three outputs come out, the first replacing the chaining key")
     func kdf() throws {
-        let vectors = try VectorFile.load("hash.json", as: Content.self).kdf
+        let vectors = try Fixture.load("vectors/hash.json", as: Content.self).kdf
         #expect(Set(vectors.map(\.n)) == [1, 2, 3])
         for vector in vectors {
             var chainingKey = SecretKey(vector.key.bytes)

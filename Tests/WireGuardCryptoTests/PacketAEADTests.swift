@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Harness
 import Testing
 import WireGuardCrypto
 
@@ -8,10 +9,10 @@ struct PacketAEADTests {
     /// The parts of `transport.json` that concern encryption.
     struct Content: Decodable {
         struct Packet: Decodable {
-            let key: Hex
+            let key: HexBytes
             let counter: Decimal64
-            let padded_plaintext: Hex
-            let packet: Hex
+            let padded_plaintext: HexBytes
+            let packet: HexBytes
         }
         let packets: [Packet]
     }
@@ -150,7 +151,7 @@ struct PacketAEADTests {
 
     @Test("the transport vectors come out behind their headers")
     func vectors() throws {
-        let packets = try VectorFile.load("transport.json", as: Content.self).packets
+        let packets = try Fixture.load("vectors/transport.json", as: Content.self).packets
         let slots = packets.map {
             Slot(
                 key: $0.key.bytes, counter: $0.counter.value, content: $0.padded_plaintext.bytes,

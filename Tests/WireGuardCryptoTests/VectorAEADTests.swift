@@ -2,6 +2,7 @@
 
 import AEADComparison
 import Foundation
+import Harness
 import Testing
 import WireGuardCrypto
 

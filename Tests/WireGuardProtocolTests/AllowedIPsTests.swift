@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Harness
 import Testing
 import WireGuardProtocol
 
@@ -35,7 +36,7 @@ struct AllowedIPsTests {
 
     @Test("the known scripts get the known answers")
     func knownScripts() throws {
-        let file = try ProtocolVectors.load("allowed_ips.json", as: File.self)
+        let file = try Fixture.load("vectors/allowed_ips.json", as: File.self)
         var lookups = 0
         for script in file.scripts {
             var table = AllowedIPs()
@@ -128,7 +129,7 @@ struct AllowedIPsTests {
 
     @Test("random changes get the answers of a list", arguments: [UInt64(1), 2, 3, 4, 5, 6])
     func model(seed: UInt64) {
-        var random = ModelRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var table = AllowedIPs()
         var list: [Entry] = []
         var mismatches = 0
@@ -212,7 +213,7 @@ struct AllowedIPsTests {
         "100,000 random prefixes get the answers of a dictionary asked for each length",
         arguments: [UInt64(9)])
     func manyRandom(seed: UInt64) throws {
-        var random = ModelRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var table = AllowedIPs()
         var model: [IPPrefix: UInt32] = [:]
         var prefixes: [IPPrefix] = []
@@ -272,7 +273,7 @@ struct AllowedIPsTests {
         var peer: UInt32
 
         /// A prefix in a crowded part of the address space, so that many hold each other.
-        init(randomFrom random: inout ModelRandom) {
+        init(randomFrom random: inout SeededGenerator) {
             isIPv6 = random.below(2) == 0
             let width = isIPv6 ? 128 : 32
             length = random.below(width + 1)

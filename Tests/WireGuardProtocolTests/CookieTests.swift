@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Harness
 import Testing
 import WireGuardCrypto
 import WireGuardProtocol
@@ -93,7 +94,7 @@ struct CookieTests {
 
     @Test("mac1 and mac2 of the vectors are written, mac2 with the cookie of a reply")
     func writtenMACs() throws {
-        let content = try ProtocolVectors.load("macs_and_cookies.json", as: Content.self)
+        let content = try Fixture.load("vectors/macs_and_cookies.json", as: Content.self)
         check(content.mac1.count == content.mac2.count)
         for (first, second) in zip(content.mac1, content.mac2) {
             let remote = RemoteIdentity(publicKey: try first.receiver_public.publicKey(), local: nil)
@@ -169,7 +170,7 @@ struct CookieTests {
 
     @Test("replies that are forged, altered or of the wrong size are ignored, and the true one still counts")
     func badReplies() throws {
-        let content = try ProtocolVectors.load("macs_and_cookies.json", as: Content.self)
+        let content = try Fixture.load("vectors/macs_and_cookies.json", as: Content.self)
         check(content.bad_cookie_replies.count == 10)
         for bad in content.bad_cookie_replies {
             // The jar learns a mac1 only from a message that it sends, so the message is replaced here: what it
@@ -220,7 +221,7 @@ struct CookieTests {
     @Test("the cookies of the vectors are demanded from their sources")
     func checkedCookies() throws {
         let local = LocalIdentity(PrivateKey())
-        for vector in try ProtocolVectors.load("macs_and_cookies.json", as: Content.self).cookies {
+        for vector in try Fixture.load("vectors/macs_and_cookies.json", as: Content.self).cookies {
             var checker = CookieChecker()
             let source = SocketAddress(address: try IPAddress(vector.ip), port: vector.port)
             giveOut(&checker, secret: vector.secret.bytes, to: source, local, at: .seconds(0))

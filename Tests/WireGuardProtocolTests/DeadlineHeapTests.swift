@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Harness
 import Testing
 import WireGuardProtocol
 
@@ -53,7 +54,7 @@ struct DeadlineHeapTests {
     @Test(
         "random changes leave the order of a sorted array", arguments: [UInt64(1), 2, 3, 4], [20, 1_000_000])
     func model(seed: UInt64, span: Int) {
-        var random = ModelRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var heap = DeadlineHeap()
         var deadlines: [UInt32: Int64] = [:]
         func earliest() -> (Int64, UInt32)? {
@@ -84,7 +85,7 @@ struct DeadlineHeapTests {
 
     @Test("24,000 deadlines leave in order", arguments: [UInt64(5)])
     func many(seed: UInt64) {
-        var random = ModelRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var heap = DeadlineHeap()
         var expected: [(Int64, UInt32)] = []
         for peer: UInt32 in 0..<24_000 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Harness
 import Testing
 import WireGuardCrypto
 import WireGuardProtocol
@@ -49,7 +50,7 @@ struct HandshakeRefusalTests {
 
     @Test("each faulty initiation is refused for its reason, and the controls are accepted")
     func initiations() throws {
-        let content = try ProtocolVectors.load("rejected_initiations.json", as: Content.self)
+        let content = try Fixture.load("vectors/rejected_initiations.json", as: Content.self)
         let local = try content.responder_static_private.identity()
         check(try local.publicKey == content.responder_static_public.publicKey())
         var peers: [PublicKey: TAI64N] = [:]
@@ -174,7 +175,7 @@ struct HandshakeRefusalTests {
             }
             let x25519_low_order: [LowOrder]
         }
-        let points = try ProtocolVectors.load("primitives.json", as: Primitives.self).x25519_low_order
+        let points = try Fixture.load("vectors/primitives.json", as: Primitives.self).x25519_low_order
         return try points.map { try $0.peer_public.publicKey() }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Harness
 import Testing
 import WireGuardCrypto
 import WireGuardProtocol

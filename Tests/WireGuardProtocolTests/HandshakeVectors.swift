@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import Harness
+
 /// The content of `handshake.json`.
 struct HandshakeVectors: Decodable {
     /// One whole handshake with fixed inputs.
@@ -50,6 +52,6 @@ struct HandshakeVectors: Decodable {
 
     /// All handshakes of the file.
     static func load() throws -> [Handshake] {
-        try ProtocolVectors.load("handshake.json", as: HandshakeVectors.self).handshakes
+        try Fixture.load("vectors/handshake.json", as: HandshakeVectors.self).handshakes
     }
 }

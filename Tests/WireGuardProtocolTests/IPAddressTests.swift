@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Harness
 import Testing
 import WireGuardProtocol
 
@@ -56,7 +57,7 @@ struct IPAddressTests {
 
     @Test("random addresses are written and read as the C library does", arguments: [UInt64(1), 2, 3])
     func written(seed: UInt64) throws {
-        var random = ModelRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<1_000 {
             let expected = Self.randomBytes(&random)
             let address = expected.address
@@ -74,7 +75,7 @@ struct IPAddressTests {
 
     @Test("altered texts are read or refused as the C library does", arguments: [UInt64(1), 2, 3])
     func altered(seed: UInt64) throws {
-        var random = ModelRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let alphabet = Array("0123456789abcdefABCDEF::::....g%/ ")
         var accepted = 0
         for _ in 0..<6_000 {
@@ -102,7 +103,7 @@ struct IPAddressTests {
     }
 
     /// An address of either family; half of the IPv6 groups are zero, and some have leading zeros.
-    private static func randomBytes(_ random: inout ModelRandom) -> ModelAddress {
+    private static func randomBytes(_ random: inout SeededGenerator) -> ModelAddress {
         if random.below(3) == 0 {
             return ModelAddress(bytes: (0..<4).map { _ in UInt8(random.below(256) >> random.below(9)) })
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Harness
 import Testing
 import WireGuardProtocol
 
@@ -118,7 +119,7 @@ struct IPPacketTests {
         "outer congestion is combined as RFC 6040 says, and the header checksum stays right",
         arguments: [UInt64(1), 2])
     func congestion(seed: UInt64) {
-        var random = ModelRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         for round in 0..<200 {
             for inner: UInt8 in 0..<4 {
                 for outer: UInt8 in 0..<4 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Harness
 import Testing
 import WireGuardCrypto
 import WireGuardProtocol
@@ -28,7 +29,7 @@ struct IndexTableTests {
         "random changes leave what a dictionary holds", arguments: Draw.allCases, [UInt64(1), 2, 3])
     func model(draw: Draw, seed: UInt64) {
         let source = ModelRandomSource(seed: seed, shape: draw.shape)
-        var random = ModelRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var table = IndexTable()
         var model: [UInt32: IndexTable.Entry] = [:]
         var indices: [UInt32] = []
@@ -117,7 +118,7 @@ struct IndexTableTests {
             wrong += 1
         }
         let drawn = Set(indices)
-        var random = ModelRandom(seed: 11)
+        var random = SeededGenerator(seed: 11)
         for _ in 0..<100_000 {
             let index = UInt32(truncatingIfNeeded: random.next())
             if (table.entry(for: index) != nil) != drawn.contains(index) { wrong += 1 }

@@ -1,40 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
+import Harness
 import Synchronization
 import Testing
 import WireGuardCrypto
 import WireGuardProtocol
 
-/// Reading of the files in `Fixtures/vectors` about handshakes and macs.
-enum ProtocolVectors {
-    /// Decodes one file, found from the place of this source file.
-    static func load<Content: Decodable>(_ name: String, as type: Content.Type = Content.self) throws
-        -> Content
-    {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let file = root.appending(path: "Fixtures/vectors").appending(path: name)
-        return try JSONDecoder().decode(type, from: Data(contentsOf: file))
-    }
-}
-
-/// A byte string that a file writes in hexadecimal.
-struct HexBytes: Decodable, Hashable {
-    /// The bytes.
-    let bytes: [UInt8]
-
-    /// Decodes a JSON string.
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        let text = try container.decode(String.self)
-        let digits = text.compactMap(\.hexDigitValue)
-        guard digits.count == text.count, digits.count.isMultiple(of: 2) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not hexadecimal")
-        }
-        bytes = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
-    }
-
+extension HexBytes {
     /// The bytes as a public key.
     func publicKey() throws -> PublicKey { try PublicKey(rawRepresentation: bytes) }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Harness
 import Testing
 import WireGuardProtocol
 
@@ -35,7 +36,7 @@ struct ReplayWindowTests {
 
     @Test("the known sequences get the known answers")
     func knownSequences() throws {
-        let file = try ProtocolVectors.load("replay_window.json", as: File.self)
+        let file = try Fixture.load("vectors/replay_window.json", as: File.self)
         #expect(file.window == Self.reach)
         #expect(file.limit == String(Self.limit))
         #expect(!file.sequences.isEmpty)
@@ -88,7 +89,7 @@ struct ReplayWindowTests {
 
     @Test("counters shuffled in blocks of 8,000 are each accepted once", arguments: [UInt64(1), 2, 3])
     func shuffled(seed: UInt64) {
-        var random = ModelRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let all = Array(UInt64(0)...20_000)
         var order: [UInt64] = []
         for start in stride(from: 0, to: all.count, by: 8_000) {
@@ -134,7 +135,7 @@ struct ReplayWindowTests {
 
     @Test("a million random steps get the answers of a set of all counters", arguments: [UInt64(21)])
     func randomSteps(seed: UInt64) {
-        var random = ModelRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var window = ReplayWindow()
         var model = Model()
         var mismatch: (step: Int, counter: UInt64)?

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Harness
 import Testing
 import WireGuardProtocol
 
@@ -17,7 +18,7 @@ struct TAI64NTests {
 
     @Test("the bytes of the vectors come out, and read back as the same timestamp")
     func vectors() throws {
-        let cases = try ProtocolVectors.load("primitives.json", as: Content.self).tai64n
+        let cases = try Fixture.load("vectors/primitives.json", as: Content.self).tai64n
         #expect(!cases.isEmpty)
         for vector in cases {
             let seconds = try #require(Int64(vector.unix_seconds))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Harness
 import Testing
 import WireGuardCrypto
 import WireGuardSimulation
@@ -47,7 +48,7 @@ struct TransportVectorTests {
 
     @Test("every packet is sealed to the published bytes, and authenticated when it comes back")
     func packets() throws {
-        let vectors = try ProtocolVectors.load("transport.json", as: TransportVectors.self)
+        let vectors = try Fixture.load("vectors/transport.json", as: TransportVectors.self)
         #expect(!vectors.packets.isEmpty)
         for vector in vectors.packets {
             let counter = try #require(UInt64(vector.counter))
@@ -82,7 +83,7 @@ struct TransportVectorTests {
 
     @Test("every rejected packet is dropped before or at authentication and moves nothing")
     func rejected() throws {
-        let vectors = try ProtocolVectors.load("transport.json", as: TransportVectors.self)
+        let vectors = try Fixture.load("vectors/transport.json", as: TransportVectors.self)
         #expect(!vectors.rejected.isEmpty)
         for vector in vectors.rejected {
             let device = try device(for: vector)

@@ -9,34 +9,16 @@
 set -euo pipefail
 
 folder=$(readlink -f "${1:?the folder of nexusguard-agent, nexusguard and nexusguard-control}")
-export PATH="$PATH:/usr/sbin:/sbin"
+. "$(dirname "$(readlink -f "$0")")/../../Harness/Scripts/demo-start.sh"
 # The outputs of ping and ip are parsed.
 export LC_ALL=C.UTF-8
 
-stop() {
-    printf '\ndemo-agent: %s\n' "$1" >&2
-    exit 1
-}
-
-# Namespaces: straight away as root, else (or as root of a container without the right) within a user namespace.
 if [ "${DEMO_INSIDE:-}" != yes ]; then
     for program in nexusguard-agent nexusguard nexusguard-control; do
         [ -x "$folder/$program" ] || stop "$folder/$program is not an executable."
     done
-    for tool in ip ping unshare; do
-        command -v "$tool" >/dev/null || stop "the command '$tool' is missing (.ci/packages demo-agent installs it)."
-    done
-    [ -e /dev/net/tun ] || stop "/dev/net/tun is absent: load the module 'tun' or give the container the device."
-    export DEMO_INSIDE=yes
-    if [ "$(id -u)" -eq 0 ] && unshare --net --mount true 2>/dev/null; then
-        exec unshare --net --mount "$0" "$@"
-    elif unshare --user --map-root-user --net --mount true 2>/dev/null; then
-        [ -r /dev/net/tun ] && [ -w /dev/net/tun ] ||
-            stop "this user may not open /dev/net/tun. Run as root: sudo make demo-agent"
-        exec unshare --user --map-root-user --net --mount "$0" "$@"
-    fi
-    stop "this needs root, or a kernel that lets users make user namespaces
-      (sysctl kernel.unprivileged_userns_clone=1). Run as root: sudo make demo-agent"
+    need ip ping unshare
+    enter "$@"
 fi
 
 server_pid=
@@ -66,15 +48,11 @@ scratch=$(mktemp -d)
 # A folder for the names of the namespaces which only this script sees.
 mount -t tmpfs tmpfs /run
 
-heading() { printf '\n\033[1m%s\033[0m\n' "$1"; }
-[ -t 1 ] || heading() { printf '\n%s\n' "$1"; }
-step() { printf '  %s\n' "$1"; }
 # Shows a command as one would type it, then runs it.
 typed() {
     printf '  $ %s\n' "$*"
     "$@" 2>&1 | sed 's/^/    /'
 }
-at() { ip netns exec "$@"; }
 nexusguard() { at device "$folder/nexusguard" --socket "$scratch/run/agent.sock" "$@"; }
 nexusguard-control() { at server "$folder/nexusguard-control" --state-dir "$scratch/control" "$@"; }
 

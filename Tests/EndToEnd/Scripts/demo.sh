@@ -10,32 +10,14 @@ set -euo pipefail
 daemon=$(readlink -f "${1:?the path of nexusguard-tun}")
 peer=${2:-nexusguard-tun}
 seconds=${DEMO_SECONDS:-5}
-export PATH="$PATH:/usr/sbin:/sbin"
+. "$(dirname "$(readlink -f "$0")")/../../Harness/Scripts/demo-start.sh"
 # The iproute2 and iperf3 outputs are parsed.
 export LC_ALL=C
 
-stop() {
-    printf '\ndemo: %s\n' "$1" >&2
-    exit 1
-}
-
-# Namespaces: straight away as root, else (or as root of a container without the right) within a user namespace.
 if [ "${DEMO_INSIDE:-}" != yes ]; then
     [ -x "$daemon" ] || stop "$daemon is not an executable."
-    for tool in wg ip ping iperf3 unshare; do
-        command -v "$tool" >/dev/null || stop "the command '$tool' is missing (.ci/packages build demo installs it)."
-    done
-    [ -e /dev/net/tun ] || stop "/dev/net/tun is absent: load the module 'tun' or give the container the device."
-    export DEMO_INSIDE=yes
-    if [ "$(id -u)" -eq 0 ] && unshare --net --mount true 2>/dev/null; then
-        exec unshare --net --mount "$0" "$@"
-    elif unshare --user --map-root-user --net --mount true 2>/dev/null; then
-        [ -r /dev/net/tun ] && [ -w /dev/net/tun ] ||
-            stop "this user may not open /dev/net/tun. Run as root: sudo make demo"
-        exec unshare --user --map-root-user --net --mount "$0" "$@"
-    fi
-    stop "this needs root, or a kernel that lets users make user namespaces
-      (sysctl kernel.unprivileged_userns_clone=1). Run as root: sudo make demo"
+    need wg ip ping iperf3 unshare
+    enter "$@"
 fi
 
 case $peer in
@@ -62,11 +44,6 @@ scratch=$(mktemp -d)
 mount -t tmpfs tmpfs /run
 # Where /var/run is not a link to /run, the daemons' sockets need the same there.
 [ /var/run -ef /run ] || mount -t tmpfs tmpfs /var/run
-
-heading() { printf '\n\033[1m%s\033[0m\n' "$1"; }
-[ -t 1 ] || heading() { printf '\n%s\n' "$1"; }
-step() { printf '  %s\n' "$1"; }
-at() { ip netns exec "$@"; }
 
 heading 'Two network namespaces joined by a cable'
 ip netns add left

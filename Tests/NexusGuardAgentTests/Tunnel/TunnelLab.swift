@@ -2,8 +2,8 @@
 
 import AgentCore
 import AgentHost
-import CLinux
 import Glibc
+import Harness
 import NexusGuard
 import NexusGuardAgent
 import Synchronization
@@ -15,24 +15,10 @@ import Testing
 /// 2001:db8::1 outside.
 final class TunnelLab: Sendable {
     /// A tool that a test needs ended with a failure.
-    struct ToolFailure: Error {
-        let line: String
-        let output: String
-    }
-
-    /// Why the tests can not run here, or `nil`.
-    static let obstacle: String? = {
-        if geteuid() != 0 { return "not root" }
-        if access("/dev/net/tun", R_OK | W_OK) != 0 { return "no /dev/net/tun" }
-        return nil
-    }()
+    typealias ToolFailure = Host.ToolFailure
 
     /// Whether the tests can run; prints the reason once when they can not.
-    static let isAvailable: Bool = {
-        guard let obstacle else { return true }
-        print("The tests of the tunnel are skipped: \(obstacle)")
-        return getenv("NEXUSGUARD_SKIP_NOTHING").map { String(cString: $0) } == "1"
-    }()
+    static let isAvailable = Machine.canChangeNetworks("The tests of the tunnel")
 
     /// The thread that is in the device's namespace.
     let device: HostThread
@@ -57,10 +43,7 @@ final class TunnelLab: Sendable {
                 privateKey: serverKey, listenPort: 51_820, peers: [Self.peer(of: deviceKey.publicKey)]))
         for thread in [device, server] {
             try await Self.on(thread) {
-                guard linux_unshare(linux_clone_newnet) == 0 else {
-                    throw ToolFailure(line: "unshare", output: "errno \(errno)")
-                }
-                try Self.tool("ip link set lo up")
+                try Host.enterNewNamespace()
             }
         }
         let far = try await Self.on(server) { open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC) }
@@ -85,9 +68,7 @@ final class TunnelLab: Sendable {
             try Self.tool("ip addr add 203.0.113.5/32 dev lo")
         }
         try await Self.on(device) {
-            try Self.eventually("link-local addresses are ready") {
-                try !Self.tool("ip addr").contains("tentative")
-            }
+            try Host.eventually("link-local addresses are ready") { try Host.isSettled() }
         }
     }
 
@@ -150,82 +131,27 @@ final class TunnelLab: Sendable {
     @discardableResult
     func atServer(_ line: String) async throws -> String { try await Self.on(server) { try Self.tool(line) } }
 
+    /// Whether a session goes on, by the times of two looks at its last handshake.
+    ///
+    /// Keys are renewed after 120 s (section 6.2 of the paper), which a busy machine may reach within a test.
+    func isRenewedOnlyForAge(_ former: Duration, _ later: Duration) -> Bool {
+        later == former || later - former >= .seconds(118)
+    }
+
     /// Whether an echo from the device is answered within a time that a busy machine keeps.
     func pings(_ address: String, seconds: Int = 300) async throws -> Bool {
         try await Self.on(device) {
-            try Self.spawn("ping -n -q -c 1 -i 0.2 -w \(seconds) \(address)").status == 0
+            let words = ["ping", "-n", "-q", "-c", "1", "-i", "0.2", "-w", "\(seconds)", address]
+            return try Host.spawn(words).status == 0
         }
     }
 
     /// Runs a command in the namespace of the calling thread and returns what it prints.
     @discardableResult
-    static func tool(_ line: String) throws -> String {
-        let result = try spawn(line)
-        guard result.status == 0 else { throw ToolFailure(line: line, output: result.output) }
-        return result.output
-    }
+    static func tool(_ line: String) throws -> String { try Host.tool(line) }
 
-    /// Runs a command to its end and returns its exit status and all that it printed.
-    static func spawn(_ line: String) throws -> (status: Int32, output: String) {
-        let words = line.split(separator: " ").map(String.init)
-        var template = Array("/tmp/tunnel-lab.XXXXXX".utf8CString)
-        let file = mkstemp(&template)
-        guard file >= 0 else { throw ToolFailure(line: "mkstemp", output: "errno \(errno)") }
-        unlink(template)
-        defer { Glibc.close(file) }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, file, 1)
-        posix_spawn_file_actions_adddup2(&actions, file, 2)
-        // The threads of the agent block all signals, and a child would inherit that.
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        var pointers = words.map { strdup($0) } + [nil]
-        let environment = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"]
-        var variables = environment.map { strdup($0) } + [nil]
-        defer { for pointer in pointers + variables { free(pointer) } }
-        var child = pid_t()
-        let refusal = posix_spawnp(&child, words[0], &actions, &attributes, &pointers, &variables)
-        guard refusal == 0 else { throw ToolFailure(line: line, output: "errno \(refusal)") }
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
-        var bytes: [UInt8] = []
-        var block = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = pread(file, &block, block.count, off_t(bytes.count))
-            guard count > 0 else { break }
-            bytes += block[..<count]
-        }
-        let code = status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + (status & 0x7f)
-        return (code, String(decoding: bytes, as: UTF8.self))
-    }
-
-    /// All of the device's network that an agent could change, as the tools print it.
-    func picture() async throws -> String {
-        try await Self.on(device) {
-            try [
-                "ip -4 route show table all", "ip -6 route show table all", "ip -4 rule", "ip -6 rule",
-                "ip addr", "nft list ruleset",
-                "sysctl net.ipv4.conf.all.src_valid_mark net.ipv4.conf.all.rp_filter",
-            ].map { try "# \($0)\n\(Self.spawn($0).output)" }.joined()
-        }
-    }
-
-    /// Waits on the calling thread until a condition holds.
-    static func eventually(_ what: String, _ condition: () throws -> Bool) throws {
-        for _ in 0..<12_000 {
-            if try condition() { return }
-            usleep(50_000)
-        }
-        throw ToolFailure(line: what, output: "never so")
-    }
+    /// All of the device's network that an agent could change, once the kernel has settled.
+    func picture() async throws -> String { try await Self.on(device) { try Host.picture() } }
 
     /// Waits until a condition holds, which a busy machine may take long for.
     func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
