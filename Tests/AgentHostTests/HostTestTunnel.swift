@@ -5,11 +5,15 @@ import Glibc
 import Harness
 
 /// A TUN interface as the engine makes one: it goes when it is closed, or with the process.
+///
+/// The object ends on the thread that made it, and returns once the interface is gone.
 final class HostTestTunnel: Sendable {
     private let descriptor: Int32
+    private let name: String
 
     /// Makes an interface in the namespace of the calling thread.
     init(_ name: String) throws {
+        self.name = name
         descriptor = open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw HostTestNamespace.ToolFailure(line: "open /dev/net/tun", output: "errno \(errno)")
@@ -26,6 +30,9 @@ final class HostTestTunnel: Sendable {
 
     deinit {
         close(descriptor)
+        // A process that another test starts at this moment holds a copy of the descriptor until it runs its program.
+        let deadline = ContinuousClock.now + .seconds(600)
+        while if_nametoindex(name) != 0, ContinuousClock.now < deadline { usleep(1_000) }
     }
 
     /// The packets that wait in the interface.

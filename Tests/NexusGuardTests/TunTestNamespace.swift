@@ -95,6 +95,27 @@ enum TunTestNamespace {
         return number
     }
 
+    /// The packets that can be read until there are some that a test wants, or ten minutes have passed.
+    ///
+    /// A busy kernel hands packets to a TUN in its own time.
+    static func packets(
+        of tun: inout TunInterface, until isEnough: ([[UInt8]]) -> Bool
+    ) -> [[UInt8]] {
+        let deadline = BootClock.now() + .seconds(600)
+        var all = packets(of: &tun)
+        while !isEnough(all), BootClock.now() < deadline {
+            usleep(1_000)
+            all += packets(of: &tun)
+        }
+        return all
+    }
+
+    /// Waits until a descriptor can be read, at most ten minutes.
+    static func awaitReadable(_ descriptor: Int32) throws {
+        var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        try SystemCall.run("poll") { poll(&poller, 1, 600_000) }
+    }
+
     /// Every packet that can be read now.
     static func packets(of tun: inout TunInterface, slotCapacity: Int = 64) -> [[UInt8]] {
         var batch = PacketBatch(slotCapacity: slotCapacity, byteCapacity: 0)

@@ -153,6 +153,21 @@ final class TunnelLab: Sendable {
     /// All of the device's network that an agent could change, once the kernel has settled.
     func picture() async throws -> String { try await Self.on(device) { try Host.picture() } }
 
+    /// Expects the device's network to be as it was.
+    ///
+    /// A process that another test starts when the tunnel ends holds a copy of its descriptor, and so keeps the
+    /// interface, until it runs its program.
+    func expect(_ before: String) async throws {
+        try await eventually("the network is as it was") { try await picture() == before }
+    }
+
+    /// Waits until the tunnel's interface is gone; see `expect`.
+    func expectNoInterface() async throws {
+        try await eventually("the interface is gone") {
+            try await Self.on(device) { if_nametoindex("nexusguard0") == 0 }
+        }
+    }
+
     /// Waits until a condition holds, which a busy machine may take long for.
     func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
         for _ in 0..<12_000 {

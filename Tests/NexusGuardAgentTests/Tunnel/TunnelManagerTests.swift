@@ -33,7 +33,7 @@ struct TunnelManagerTests {
         await manager.stopTunnel()
         #expect(!manager.isTunnelUp())
         #expect(manager.getLastHandshake() == nil)
-        #expect(try await lab.picture() == before)
+        try await lab.expect(before)
         #expect(journal.bytes == nil)
         await lab.close()
     }
@@ -110,11 +110,12 @@ struct TunnelManagerTests {
         #expect(manager.info()?.addresses == ["10.172.21.2/32"])
         #expect(try await lab.pings("203.0.113.5"))
         await manager.stopTunnel()
+        try await lab.expectNoInterface()
 
         let before = try await lab.picture()
         await #expect(throws: AgentError.self) { try await manager.startTunnel(config: refused) }
         #expect(!manager.isTunnelUp())
-        #expect(try await lab.picture() == before)
+        try await lab.expect(before)
         #expect(journal.bytes == nil)
         await lab.close()
     }
@@ -135,7 +136,7 @@ struct TunnelManagerTests {
         }
         #expect(try await lab.pings("203.0.113.5"))
         await manager.stopTunnel()
-        #expect(try await lab.picture() == before)
+        try await lab.expect(before)
         await lab.close()
     }
 

@@ -101,6 +101,7 @@ struct TunnelServerTests {
         try await first.startTunnel(config: config)
         #expect(try await lab.pings("203.0.113.5"))
         await first.stopTunnel()
+        try await lab.expectNoInterface()
         try names.write("")
         // Peers take two handshakes within a fiftieth of a second for a flood.
         try await Task.sleep(for: .milliseconds(200))
@@ -108,6 +109,7 @@ struct TunnelServerTests {
         try await second.startTunnel(config: config)
         #expect(try await lab.pings("203.0.113.5"))
         await second.stopTunnel()
+        try await lab.expectNoInterface()
 
         // The system's resolver, which comes last, then fails at once.
         try await lab.atDevice("ip route del default")
