@@ -10,6 +10,7 @@ final class TunnelTestInterface: PacketInterface {
         var outgoing: [[UInt8]] = []
         var delivered: [[UInt8]] = []
         var isRemoved = false
+        var answersSilently = false
     }
 
     let name: String
@@ -37,6 +38,11 @@ final class TunnelTestInterface: PacketInterface {
     func send(_ packets: [[UInt8]]) {
         state.withLock { $0.outgoing += packets }
         bell.ring()
+    }
+
+    /// Lets each packet that is written be answered with itself, addresses exchanged, without a ring of the bell.
+    func answerSilently() {
+        state.withLock { $0.answersSilently = true }
     }
 
     /// Makes the next read fail as if the interface were gone.
@@ -83,7 +89,16 @@ final class TunnelTestInterface: PacketInterface {
     func write(_ batch: inout InboundBatch) -> Int {
         var packets: [[UInt8]] = []
         batch.forEachPacket { packet in packet.withUnsafeBytes { packets.append(Array($0)) } }
-        state.withLock { $0.delivered += packets }
+        state.withLock { state in
+            state.delivered += packets
+            guard state.answersSilently else { return }
+            for packet in packets {
+                var answer = packet
+                answer.replaceSubrange(12..<16, with: packet[16..<20])
+                answer.replaceSubrange(16..<20, with: packet[12..<16])
+                state.outgoing.append(answer)
+            }
+        }
         if !packets.isEmpty { arrivals.ring() }
         return 0
     }

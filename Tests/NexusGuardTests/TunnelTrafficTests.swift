@@ -25,6 +25,21 @@ struct TunnelTrafficTests {
         #expect(endpoint.description == "127.0.0.1:\(statistics.listenPort)")
     }
 
+    @Test("what the interface answers to a packet leaves in the same turn, before it is reported readable")
+    func answersLeaveAtOnce() throws {
+        let pair = try TunnelTestPair()
+        defer { pair.stop() }
+        pair.interfaceB.answerSilently()
+        for numbers in [0..<1, 1..<40] {
+            #expect(pair.crossesToB(numbers))
+            let answers = numbers.map {
+                testPacket(
+                    from: TunnelTestPair.addressB, to: TunnelTestPair.addressA, number: $0, bodyByteCount: $0)
+            }
+            #expect(pair.interfaceA.take(answers.count) == answers)
+        }
+    }
+
     @Test("packets that nobody can get are counted by reason")
     func drops() throws {
         let pair = try TunnelTestPair()

@@ -39,6 +39,9 @@ extension TunnelLoop {
         device.commitInbound(&inbound.packets, at: now, into: &outbox)
         let refused = interface.write(&inbound)
         if refused > 0 { device.drops.count(.writeFailed, UInt64(refused)) }
+        // The kernel answers echoes and acknowledges segments within the write: what it answered leaves now and
+        // not after the next pause.
+        ready.insert(.interface)
         flush()
     }
 
