@@ -86,7 +86,7 @@ function paint(svg, width, now) {
   const flowHeight = 84;
   const ageHeight = 36;
   const flowTop = line * 1.25;
-  const ageTop = flowTop + flowHeight + line * 1.5;
+  const ageTop = flowTop + flowHeight + line * 1.75;
   const height = ageTop + ageHeight + line * 1.25;
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("height", height);
@@ -114,7 +114,7 @@ function paint(svg, width, now) {
   for (const [key, scale] of [["received", flow], ["sent", flow], ["age", age]]) {
     for (const run of runs(key)) parts.push(element("path", { class: key, d: path(run, key, x, scale) }));
   }
-  parts.push(...legend(line, textSize), text(0, ageTop - line * 0.35, "Handshake age"));
+  parts.push(...legend(line, textSize), text(0, ageTop - line * 0.6, "Handshake age"));
   svg.replaceChildren(...parts);
 }
 

@@ -208,7 +208,7 @@ function leadingCode({ state, phase, provisioned, reason, health }) {
 function conditionOf({ state, phase, provisioned }, help) {
   if (help?.word) return help.word;
   if (phase === "BOOT") return "starting";
-  if (phase === "STOPPED") return "stopped";
+  if (phase === "STOPPED") return provisioned ? "stopped" : "not-provisioned";
   if (phase === "PROVISION" || (phase === "APP_INIT" && !provisioned)) return "provisioning";
   if (state === "failed") return "failed";
   if (phase === "APP_RETRY") return "retrying";

@@ -10,7 +10,7 @@ import { addEntry, addGap, loadLog, position, showLogRights, startLog } from "./
 import { cancelImport, closeSettings, openSettings, prepareFirstRun, startSettings } from "./settings.js";
 import { showForwards, showStatus, showTimes } from "./status.js";
 import { clearTrouble, show, startTabs, tell, view } from "./views.js";
-import { sentence } from "./words.js";
+import { instant, sentence } from "./words.js";
 
 /** What the agent last said of itself. */
 let snapshot = null;
@@ -228,9 +228,23 @@ function take({ name, data, id }) {
       break;
     case "traffic":
       addSample(data);
+      refreshTunnel(data);
       break;
     default: // `health` is in the snapshot too; later versions may send more.
   }
+}
+
+/** A snapshot comes when something changes; counters and handshakes in between are those of the samples. */
+function refreshTunnel({ time, received, sent, handshakeAge }) {
+  const tunnel = snapshot?.tunnel;
+  if (!tunnel) return;
+  tunnel.receivedByteCount = received;
+  tunnel.sentByteCount = sent;
+  const handshake = instant(time) - (handshakeAge ?? 0) * 1000;
+  // Both are rounded to seconds: less than two apart they mean the same handshake.
+  const isOther = Math.abs(handshake - (instant(tunnel.lastHandshake) ?? 0)) > 2000;
+  if (handshakeAge != null && isOther) tunnel.lastHandshake = new Date(handshake).toISOString();
+  update();
 }
 
 function update() {

@@ -162,9 +162,13 @@ function refuse(error, fields, generalID) {
   const aboutToken = ["unauthorized", "decryption-failed"].includes(error.code);
   const id = fields[error.field ?? (aboutToken ? "token" : "")];
   if (!id) return setRefusal(null, $(generalID), error.message);
-  // The agent names the field first; here its place says which one it is.
-  setRefusal($(id), $(`${id}-error`), error.message.replace(new RegExp(`^${error.field}: `), ""));
+  setRefusal($(id), $(`${id}-error`), aboutField(error));
   $(id).focus();
+}
+
+/** The agent's sentence, which begins with the name of the field; here its place says which one it is. */
+function aboutField({ field, message }) {
+  return field && message.startsWith(`${field}: `) ? `It ${message.slice(field.length + 2)}` : message;
 }
 
 // MARK: Export
@@ -189,7 +193,7 @@ function startExport() {
       tell(passphrase ? "The encrypted configuration is downloaded." : "The configuration is downloaded, without its keys.", "good");
     } catch (error) {
       vibrate("error");
-      setRefusal(error.field === "passphrase" ? $("export-passphrase") : null, $("export-error"), error.message);
+      setRefusal(error.field === "passphrase" ? $("export-passphrase") : null, $("export-error"), error.field === "passphrase" ? aboutField(error) : error.message);
       $("export-passphrase").focus();
     }
   });
@@ -253,7 +257,9 @@ async function preview(content) {
       $("passphrase-field").hidden = false;
       $("preview-config").hidden = false;
     }
-    setRefusal(field(), $("import-error"), error.message.replace(/^passphrase: is missing, and the export/, "the export"));
+    const isMissing = error.field === "passphrase" && !pending.passphrase;
+    const text = error.field === "passphrase" ? aboutField(error) : error.message;
+    setRefusal(field(), $("import-error"), isMissing ? "the export is encrypted: give its passphrase" : text);
     field().focus();
   }
 }
@@ -270,6 +276,7 @@ function showPreview(answer) {
   $("preview-notes").replaceChildren(...answer.notes.map((note) => make("li", "", `note: ${note}`)));
   setRefusal(null, $("apply-error"), "");
   $("apply-config").hidden = answer.changes.length === 0;
+  setText($("cancel-config"), answer.changes.length === 0 ? "Close" : "Cancel");
   $("preview").hidden = false;
   $("preview-title").focus();
   $("preview").scrollIntoView({ block: "nearest" });
