@@ -26,6 +26,9 @@ const silenceLimit = 40_000;
 /** The session of this tab: it lives in no other tab, in no cookie, and not longer than the tab. */
 let session = restore();
 
+/** Ends the stream of events that is open. */
+let endStream = () => {};
+
 /** How far the agent's clock is ahead of this browser's, in milliseconds. */
 let clockOffset = 0;
 
@@ -56,6 +59,7 @@ export async function login(credentials) {
 
 /** Forgets the session here. */
 export function forgetSession() {
+  endStream();
   session = null;
   sessionStorage.removeItem(storageKey);
 }
@@ -134,6 +138,8 @@ async function refusal(response) {
  */
 export async function* events(position) {
   const abort = new AbortController();
+  endStream();
+  endStream = () => abort.abort();
   let timer;
   const watch = () => {
     clearTimeout(timer);

@@ -32,7 +32,7 @@ export function setAttribute(element, name, value) {
  */
 export function setDisabled(element, reasonID) {
   element.dataset.description ??= element.getAttribute("aria-describedby") ?? "";
-  const description = [reasonID, element.dataset.description].filter(Boolean).join(" ");
+  const description = [...new Set([reasonID, element.dataset.description])].filter(Boolean).join(" ");
   setAttribute(element, "aria-disabled", reasonID ? "true" : null);
   setAttribute(element, "aria-describedby", description || null);
 }

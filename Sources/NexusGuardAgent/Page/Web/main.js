@@ -67,7 +67,7 @@ async function enterWith(credentials) {
   try {
     await api.login(credentials);
   } catch (error) {
-    if (error.status === 0) return unreachableAtStart(() => enterWith(credentials));
+    if (error.status === 0) return tryAgainSoon(error, () => enterWith(credentials));
     // Whoever loads a used link again in the tab that used it goes on with the session that it gave.
     if (!api.hasSession()) return endSession(error.code, `${error.message}.`);
   }
@@ -86,7 +86,7 @@ async function enter() {
     await Promise.all([loadLog(), loadTraffic()]);
   } catch (error) {
     if (isEnded(error)) return endSession("session-ended", "It was not used for 30 minutes, or it was ended elsewhere.");
-    return unreachableAtStart(enter);
+    return tryAgainSoon(error, enter);
   }
   if (mine !== generation) return;
   isReachable = true;
@@ -99,18 +99,13 @@ async function enter() {
 }
 
 /** The agent does not answer though the page was just loaded, as while it restarts. */
-function unreachableAtStart(again) {
-  tell("The agent does not answer. Trying again…", "trouble");
+function tryAgainSoon(error, again) {
+  document.documentElement.dataset.condition = "agent-gone";
+  tell(`${sentence(error.message)}. This page tries again by itself.`, "trouble");
   setTimeout(again, 2000);
 }
 
-async function loadTraffic() {
-  const traffic = await api.request("GET", "/api/v1/traffic").catch((error) => {
-    if (error.status === 404) return { samples: [] };
-    throw error;
-  });
-  loadSamples(traffic.samples);
-}
+const loadTraffic = async () => loadSamples((await api.request("GET", "/api/v1/traffic")).samples);
 
 const isEnded = (error) => error.status === 401;
 
@@ -261,7 +256,8 @@ function update() {
 function showSeconds() {
   if (document.hidden) return;
   showTimes(snapshot, shown, reconnectAt);
-  draw();
+  // The picture moves by half a pixel in a second.
+  if (Math.floor(Date.now() / 1000) % 5 === 0) draw();
 }
 
 // MARK: Actions
