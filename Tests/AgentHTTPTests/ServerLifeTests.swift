@@ -61,6 +61,22 @@ struct ServerLifeTests {
         #expect(writer.isClosed)
     }
 
+    @Test("a stop beside the tasks waits for the answer that a task still makes")
+    func aside() async throws {
+        let began = Atomic(false)
+        let server = try TestServer(options: .with { $0.stopGrace = .seconds(60) }) { _ in
+            began.store(true, ordering: .relaxed)
+            try? await Task.sleep(for: .milliseconds(200))
+            return .response(ServerResponse(status: 200, body: Array("late".utf8)))
+        }
+        let answer = Task { try await HTTPClient().send(HTTPRequest(url: server.url()), options: .init()) }
+        try await eventually("the request is there") { began.load(ordering: .relaxed) }
+        await server.server.stopAside()
+        #expect(try await answer.value.body == Array("late".utf8))
+        #expect(throws: Sockets.Failure.self) { close(try Sockets.connect(port: server.port)) }
+        await server.server.stopAside()
+    }
+
     @Test("a request under way is answered within the grace")
     func grace() async throws {
         let arrived = Atomic(false)

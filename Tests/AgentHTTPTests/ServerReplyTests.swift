@@ -23,6 +23,27 @@ struct ServerReplyTests {
         #expect(!answer.contains("X-None"))
     }
 
+    @Test("what every answer is to carry comes with each, refusals and streams too, and never twice")
+    func everyAnswer() async throws {
+        let options = HTTPServerOptions.with {
+            $0.headers = [("X-Always", "1"), ("Cache-Control", "no-store")]
+        }
+        let server = try TestServer(options: options) { request in
+            guard request.path == "/stream" else {
+                return .response(ServerResponse(status: 200, headers: [("cache-control", "no-cache")]))
+            }
+            return .stream(ServerStream(attach: { $0.close() }))
+        }
+        for (target, status) in [("/", "200"), ("/stream", "200"), ("/%zz", "400")] {
+            let answer = try await server.exchange("GET \(target) HTTP/1.1\r\n\(Self.close)")
+            #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
+            #expect(answer.contains("\r\nX-Always: 1\r\n"), "\(target)")
+            let kept = target == "/" ? "cache-control: no-cache" : "Cache-Control: no-store"
+            #expect(answer.contains("\r\n\(kept)\r\n"), "\(target)")
+            #expect(answer.lowercased().split(separator: "cache-control").count == 2)
+        }
+    }
+
     @Test("answers without content have none, whatever the handler gives", arguments: [204, 304])
     func noContent(status: Int) async throws {
         let server = try TestServer { _ in .response(ServerResponse(status: status, body: [1, 2, 3])) }

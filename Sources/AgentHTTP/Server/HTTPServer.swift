@@ -63,6 +63,19 @@ public final class HTTPServer: Sendable {
         }
     }
 
+    /// Does the same as `stop` on a thread of its own, so that no thread that runs tasks waits for it.
+    public func stopAside() async {
+        await withCheckedContinuation { continuation in
+            let isStarted = WorkerThread.start(name: "http-stop") {
+                self.stop()
+                continuation.resume()
+            }
+            guard !isStarted else { return }
+            stop()
+            continuation.resume()
+        }
+    }
+
     /// The port of the first listener that has one, once the server has started.
     public var port: UInt16? { boundPort.withLock { $0 } }
 

@@ -22,6 +22,8 @@ public struct HTTPServerOptions: Sendable {
     public var streamBufferLimit: Int
     /// How long requests under way may go on after `stop`.
     public var stopGrace: Duration
+    /// Header fields of every answer that has none of the same name, refusals of the server itself included.
+    public var headers: [(name: String, value: String)]
 
     /// Creates options with the defaults.
     public init() {
@@ -35,5 +37,6 @@ public struct HTTPServerOptions: Sendable {
         streamPing = .seconds(15)
         streamBufferLimit = 262_144
         stopGrace = .seconds(2)
+        headers = []
     }
 }

@@ -141,9 +141,9 @@ final class ServerDaemon: @unchecked Sendable {
     ) -> Bool {
         let isLast = exchange.connection.noteReply(stream: writer)
         let closes = isLast || exchange.refusal != nil
-        guard let response = ServerReplies.response(reply, writer: writer, closes: closes, on: pointer) else {
-            return false
-        }
+        let response = ServerReplies.response(
+            reply, writer: writer, further: core.options.headers, closes: closes, on: pointer)
+        guard let response else { return false }
         defer { MHD_destroy_response(response.pointer) }
         return MHD_queue_response(pointer, UInt32(response.status), response.pointer) == .YES
     }

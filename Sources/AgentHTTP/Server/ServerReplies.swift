@@ -15,26 +15,34 @@ enum ServerReplies {
     ///
     /// - Parameters:
     ///   - writer: The writer of a stream; `nil` for the answer to `HEAD`.
+    ///   - further: The header fields of answers that have none of the same name.
     ///   - closes: Whether the connection ends with this answer.
     static func response(
-        _ reply: ServerReply, writer: StreamWriter?, closes: Bool, on connection: OpaquePointer
+        _ reply: ServerReply, writer: StreamWriter?, further: [(name: String, value: String)], closes: Bool,
+        on connection: OpaquePointer
     ) -> Response? {
+        func finished(_ pointer: OpaquePointer?, _ response: ServerResponse) -> Response? {
+            let rest = further.filter { HeaderFields.first($0.name, in: response.headers) == nil }
+            var response = response
+            response.headers += rest
+            return Self.finished(pointer, response, closes: closes)
+        }
         switch reply {
         case .drop: return nil
         case .response(let response):
             let content = isSensible(response) ? response : failure
-            return finished(whole(content.body), content, closes: closes)
+            return finished(whole(content.body), content)
         case .truncated(let response, let count):
             let content = isSensible(response) ? response : failure
-            return finished(part(content.body, upTo: count), content, closes: closes)
+            return finished(part(content.body, upTo: count), content)
         case .stream(let stream):
             let response = ServerResponse(status: 200, headers: stream.headers)
             guard isSensible(response) else {
                 writer?.abandon()
-                return finished(whole(failure.body), failure, closes: closes)
+                return finished(whole(failure.body), failure)
             }
             let body = writer.map { open($0, on: connection) } ?? whole([])
-            return finished(body, response, closes: closes)
+            return finished(body, response)
         }
     }
 
