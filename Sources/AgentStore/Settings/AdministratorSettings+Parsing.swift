@@ -58,10 +58,34 @@ extension AdministratorSettings {
                 throw line.invalid("is none of debug, info, warn and error")
             }
             logLevel = level
+        case let key where key.hasPrefix("ui_"): try setPage(line)
         case "token":
             throw line.invalid("does not belong into a file that others may read; name its file: token_file")
         default:
             throw line.invalid("is no setting")
+        }
+    }
+
+    private mutating func setPage(_ line: Line) throws(AgentError) {
+        switch line.key {
+        case "ui_listen":
+            guard let address = PageAddress(line.value) else {
+                throw line.invalid("is not of the form ADDRESS:PORT with a numeric address")
+            }
+            page.listen = address
+        case "ui_certificate": page.certificateFile = try Self.path(line)
+        case "ui_key": page.keyFile = try Self.path(line)
+        case "ui_password_file": page.passwordFile = try Self.path(line)
+        case "ui_hosts":
+            guard let hosts = PageSettings.hosts(parsing: line.value) else {
+                throw line.invalid("has an item that is no name of a host")
+            }
+            page.hosts = hosts
+        case "ui_read_only": page.isReadOnly = try Self.flag(line)
+        case "ui_password":
+            throw line.invalid(
+                "does not belong into a file that others may read; name its file: ui_password_file")
+        default: throw line.invalid("is no setting")
         }
     }
 
@@ -78,7 +102,7 @@ extension AdministratorSettings {
             guard let sign = content.firstIndex(of: "=") else {
                 throw .configInvalid(field: place, reason: "is not of the form key = value")
             }
-            let key = String(trimmed(content[..<sign])).lowercased()
+            let key = String(trimmed(content[..<sign])).lowercased().replacing("-", with: "_")
             let isName = !key.isEmpty && key.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F }
             guard isName, key.utf8.count <= 40 else {
                 throw .configInvalid(field: place, reason: "has no key in front of the equals sign")

@@ -34,14 +34,16 @@ public struct AdministratorSettings: Hashable, Sendable {
     public var persistsLog: Bool?
     /// The least important level that is logged; the key `log_level`.
     public var logLevel: LogLevel?
+    /// How the page is reached; the keys that begin with `ui_`.
+    public var page = PageSettings()
 
     /// Settings that fix nothing.
     public init() {}
 
     /// Reads a file of lines `key = value`.
     ///
-    /// A `#` at the start of a line or after a blank begins a comment. A value may stand in double quotes. Truth
-    /// values are `yes` and `no`, `true` and `false`, `on` and `off`, `1` and `0`.
+    /// A `#` at the start of a line or after a blank begins a comment. A value may stand in double quotes. In keys a
+    /// hyphen counts as an underscore. Truth values are `yes` and `no`, `true` and `false`, `on` and `off`, `1` and `0`.
     ///
     /// - Returns: Settings that fix nothing, when there is no file.
     /// - Throws: `AgentError.configInvalid` that names the line and the key, and never a value;

@@ -93,6 +93,11 @@ enum SettingsRules {
     private static func isLoopback(_ host: Substring) -> Bool {
         if host.lowercased() == "localhost" { return true }
         guard let address = try? IPAddress(host) else { return false }
+        return isLoopback(address)
+    }
+
+    /// Whether an address leads to this host alone.
+    static func isLoopback(_ address: IPAddress) -> Bool {
         let loopbacks = [
             IPPrefix(address: IPAddress(ipv4: 0x7F00_0000), length: 8),
             IPPrefix(address: IPAddress(ipv6High: 0, low: 1), length: 128),
