@@ -60,10 +60,12 @@ let package = Package(
             swiftSettings: common),
         .target(
             name: "AgentHost", dependencies: ["AgentCore", "CLinux", "NexusGuard"], swiftSettings: common),
+        .target(name: "CAgentPage"),
         .target(
             name: "NexusGuardAgent",
             dependencies: [
-                "AgentCore", "AgentHTTP", "AgentHost", "AgentStore", "CLinux", "CSodium", "NexusGuard",
+                "AgentCore", "AgentHTTP", "AgentHost", "AgentStore", "CAgentPage", "CLinux", "CSodium",
+                "NexusGuard",
             ],
             exclude: ["Page/Web"], swiftSettings: common),
         .target(

@@ -43,11 +43,13 @@ struct Daemon {
     }
 
     private var serviceOptions: AgentService.Options {
-        AgentService.Options(
+        var service = AgentService.Options(
             stateDirectory: options.stateDirectory, runtimeDirectory: options.runtimeDirectory,
             configurationFile: options.configurationFile, socketPath: options.socketPath,
             logLevel: options.logLevel,
             tokenFile: environment("CREDENTIALS_DIRECTORY").map { "\($0)/nexusguard.token" })
+        service.page = options.page
+        return service
     }
 
     /// Keeps keys out of core files and out of reach of other processes of the user, and the heap small.

@@ -53,6 +53,8 @@ struct DaemonOptions: Equatable {
     var socket: String?
     /// The least important level that is logged; `nil` leaves it to the administrator's file.
     var logLevel: LogLevel?
+    /// How the page is reached, as far as the command line says.
+    var page = PageSettings()
 
     /// The text of `--help`.
     static let usage = """
@@ -66,6 +68,12 @@ struct DaemonOptions: Equatable {
           --config FILE        the administrator's settings (default /etc/nexusguard/agent.conf)
           --socket FILE        the socket of the local interface (default agent.sock in the runtime directory)
           --log-level LEVEL    debug, info, warn or error
+          --ui-listen ADDRESS:PORT   where the page listens (default 127.0.0.1:8451, or another free port)
+          --ui-certificate FILE      its certificate in PEM
+          --ui-key FILE              the certificate's private key in PEM
+          --ui-password-file FILE    a password that opens the page without a link
+          --ui-hosts NAME,...        names besides those of loopback under which browsers reach the page
+          --ui-read-only             the page may look and change nothing
           --foreground         stay in the foreground, which is the only mode
           --version            print the version
           --help               print this text
@@ -99,12 +107,14 @@ struct DaemonOptions: Equatable {
             let name = String(argument.prefix { $0 != "=" })
             let attached = argument.count > name.count ? String(argument.dropFirst(name.count + 1)) : nil
             switch name {
-            case "-h", "--help", "--version", "--foreground", "-f":
+            case "-h", "--help", "--version", "--foreground", "-f", "--ui-read-only":
                 guard attached == nil else { throw .surplusValue(name) }
+                if name == "--ui-read-only" { page.isReadOnly = true }
                 if name.hasSuffix("h") || name == "--help" { action = .help }
                 if name == "--version" { action = .version }
                 if action != .run { return }
-            case "--state-dir", "--runtime-dir", "--config", "--socket", "--log-level":
+            case "--state-dir", "--runtime-dir", "--config", "--socket", "--log-level", "--ui-listen",
+                "--ui-certificate", "--ui-key", "--ui-password-file", "--ui-hosts":
                 guard let value = attached ?? rest.popFirst(), !value.isEmpty else {
                     throw .missingValue(name)
                 }
@@ -118,19 +128,36 @@ struct DaemonOptions: Equatable {
     var socketPath: String { socket ?? "\(runtimeDirectory)/agent.sock" }
 
     private mutating func set(_ name: String, _ value: String) throws(DaemonOptionError) {
-        if name == "--log-level" {
+        switch name {
+        case "--log-level":
             guard let level = LogLevel(rawValue: value.uppercased()) else {
                 throw .invalidValue(name, expected: "debug, info, warn or error")
             }
             logLevel = level
-            return
+        case "--ui-listen":
+            guard let address = PageAddress(value) else {
+                throw .invalidValue(name, expected: "a numeric address, with a port or without")
+            }
+            page.listen = address
+        case "--ui-hosts":
+            guard let hosts = PageSettings.hosts(parsing: value) else {
+                throw .invalidValue(name, expected: "names of hosts with commas between them")
+            }
+            page.hosts = hosts
+        default: try setPath(name, value)
         }
+    }
+
+    private mutating func setPath(_ name: String, _ value: String) throws(DaemonOptionError) {
         // The daemon's working directory means nothing to those who read its messages.
         guard value.hasPrefix("/") else { throw .invalidValue(name, expected: "an absolute path") }
         switch name {
         case "--state-dir": stateDirectory = value
         case "--runtime-dir": runtimeDirectory = value
         case "--config": configurationFile = value
+        case "--ui-certificate": page.certificateFile = value
+        case "--ui-key": page.keyFile = value
+        case "--ui-password-file": page.passwordFile = value
         default: socket = value
         }
     }

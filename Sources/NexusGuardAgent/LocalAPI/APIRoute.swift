@@ -13,6 +13,7 @@ enum APIRoute: CaseIterable {
     case readSettings
     case writeSettings
     case forwards
+    case traffic
     case readConfig
     case writeConfig
     case previewConfig
@@ -21,18 +22,20 @@ enum APIRoute: CaseIterable {
     case bugreport
     case hwid
     case reset
+    case pageLink
     case metrics
     case health
 
     /// The method.
     var method: String {
         switch self {
-        case .status, .events, .readLogs, .readSettings, .forwards, .readConfig, .netcheck, .hwid, .metrics,
-            .health:
+        case .status, .events, .readLogs, .readSettings, .forwards, .traffic, .readConfig, .netcheck, .hwid,
+            .metrics, .health:
             "GET"
         case .clearLogs: "DELETE"
         case .writeSettings, .writeConfig: "PUT"
-        case .tunnel, .provision, .deprovision, .refresh, .previewConfig, .exportConfig, .bugreport, .reset:
+        case .tunnel, .provision, .deprovision, .refresh, .previewConfig, .exportConfig, .bugreport, .reset,
+            .pageLink:
             "POST"
         }
     }
@@ -49,6 +52,7 @@ enum APIRoute: CaseIterable {
         case .refresh: "/api/v1/refresh"
         case .readSettings, .writeSettings: "/api/v1/settings"
         case .forwards: "/api/v1/forwards"
+        case .traffic: "/api/v1/traffic"
         case .readConfig, .writeConfig: "/api/v1/config"
         case .previewConfig: "/api/v1/config/preview"
         case .exportConfig: "/api/v1/config/export"
@@ -56,6 +60,7 @@ enum APIRoute: CaseIterable {
         case .bugreport: "/api/v1/bugreport"
         case .hwid: "/api/v1/hwid"
         case .reset: "/api/v1/reset"
+        case .pageLink: "/api/v1/ui/session"
         case .metrics: "/metrics"
         case .health: "/healthz"
         }
@@ -64,7 +69,7 @@ enum APIRoute: CaseIterable {
     /// The least that a peer must be allowed.
     var role: PeerRole {
         switch self {
-        case .status, .events, .metrics, .health: .observer
+        case .status, .events, .traffic, .metrics, .health: .observer
         default: .controller
         }
     }
@@ -73,8 +78,16 @@ enum APIRoute: CaseIterable {
     var isChange: Bool {
         switch self {
         case .clearLogs, .tunnel, .provision, .deprovision, .refresh, .writeSettings, .writeConfig,
-            .exportConfig, .reset:
+            .exportConfig, .reset, .pageLink:
             true
+        default: false
+        }
+    }
+
+    /// Whether it exists for programs of this host alone, and not for the page.
+    var isLocalOnly: Bool {
+        switch self {
+        case .pageLink, .metrics, .health: true
         default: false
         }
     }

@@ -23,6 +23,8 @@ public final class LocalAPI: Sendable {
         public var transportOptions: HTTPClientOptions
         /// Called with the settings in force after each change of them.
         public var settingsChanged: (@Sendable (AgentConfig) -> Void)?
+        /// Tells the time.
+        var clock: any AgentClock = SystemAgentClock()
 
         /// Creates options with the defaults of the daemon.
         public init(socketPath: String = LocalAPI.defaultSocketPath) {
@@ -47,16 +49,24 @@ public final class LocalAPI: Sendable {
     let log: LogStore
     /// How it was set up.
     let options: Options
+    /// What went through the tunnel of late.
+    let traffic: TrafficRecorder
     /// Names this run, since numbers of log entries begin anew with each.
     let instance: String
     private let policy: Mutex<PeerPolicy>
     private let server = Mutex<HTTPServer?>(nil)
+    private let linkMaker = Mutex<LinkMaker?>(nil)
+
+    /// Makes a link to the page.
+    typealias LinkMaker =
+        @Sendable (_ isReadOnly: Bool, _ address: PageAddress?) async throws(APIError) -> String
 
     /// Creates the interface of an agent; it listens after `start()`.
     public init(control: any AgentControl, log: LogStore, options: Options) {
         self.control = control
         self.log = log
         self.options = options
+        traffic = TrafficRecorder(control: control, clock: options.clock)
         var random = SystemRandomNumberGenerator()
         instance = Hexadecimal.text((0..<4).map { _ in UInt8.random(in: 0...255, using: &random) })
         policy = Mutex(PeerPolicy(groupName: options.operatorGroup))
@@ -75,6 +85,7 @@ public final class LocalAPI: Sendable {
         }
         try server.start()
         self.server.withLock { $0 = server }
+        Task { await traffic.start() }
     }
 
     /// Ends all requests and streams, and removes the socket.
@@ -83,6 +94,7 @@ public final class LocalAPI: Sendable {
             defer { server = nil }
             return server
         }
+        Task { await traffic.stop() }
         server?.stop()
     }
 
@@ -91,6 +103,14 @@ public final class LocalAPI: Sendable {
         let fresh = PeerPolicy(groupName: options.operatorGroup)
         policy.withLock { $0 = fresh }
     }
+
+    /// Sets what makes links to the page.
+    func setLinkMaker(_ maker: LinkMaker?) {
+        linkMaker.withLock { $0 = maker }
+    }
+
+    /// What makes links to the page; `nil` without a page.
+    var pageLinkMaker: LinkMaker? { linkMaker.withLock { $0 } }
 
     /// Answers one request.
     func reply(to request: ServerRequest) async -> ServerReply {
@@ -108,10 +128,18 @@ public final class LocalAPI: Sendable {
         guard role >= route.role else { throw .forbidden }
         try RequestChecks.checkContent(request)
         if route.isChange { noteChange(request) }
+        return try await serve(request, route: route, role: role)
+    }
+
+    /// Does what a route is for, for somebody who may ask for it.
+    func serve(
+        _ request: ServerRequest, route: APIRoute, role: PeerRole
+    ) async throws(APIError) -> ServerReply {
         switch route {
         case .events:
             let after = try EventStream.position(of: request, instance: instance)
-            let stream = EventStream(control: control, log: log, instance: instance, role: role, after: after)
+            let stream = EventStream(
+                control: control, log: log, traffic: traffic, instance: instance, role: role, after: after)
             return .stream(stream.serverStream())
         default: return .response(try await respond(to: request, route: route, role: role))
         }

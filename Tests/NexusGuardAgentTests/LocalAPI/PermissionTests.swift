@@ -50,7 +50,7 @@ struct PermissionTests {
             }
             let text = String(decoding: response.body, as: UTF8.self)
             switch route {
-            case .status, .metrics:
+            case .status, .traffic, .metrics:
                 #expect(response.status == 200)
                 #expect(!text.contains("control.example.net"))
                 #expect(!text.contains("devi"))

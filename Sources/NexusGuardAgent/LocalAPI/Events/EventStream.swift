@@ -5,7 +5,7 @@ internal import AgentHTTP
 internal import AgentStore
 internal import Synchronization
 
-/// One client's stream of server-sent events (`snapshot`, `health`, `forwards`, `log`, `lost`).
+/// One client's stream of server-sent events (`snapshot`, `health`, `forwards`, `traffic`, `log`, `lost`).
 ///
 /// State is sent whole at the start and at each change; only entries of the log have an identifier, so that a
 /// client that comes back with `Last-Event-ID` gets the entries that it missed and the state as it is.
@@ -14,6 +14,8 @@ struct EventStream: Sendable {
     let control: any AgentControl
     /// The log.
     let log: LogStore
+    /// The samples of traffic.
+    let traffic: TrafficRecorder
     /// Names this run of the agent in identifiers of events: numbers of entries begin anew with each run.
     let instance: String
     /// What the client may see.
@@ -51,6 +53,7 @@ struct EventStream: Sendable {
     private func run(_ writer: StreamWriter) async {
         await withDiscardingTaskGroup { group in
             group.addTask { await sendSnapshots(to: writer) }
+            group.addTask { await sendTraffic(to: writer) }
             if role == .controller { group.addTask { await sendLog(to: writer) } }
         }
         writer.close()
@@ -72,6 +75,13 @@ struct EventStream: Sendable {
         }
         // The agent has stopped.
         writer.close()
+    }
+
+    private func sendTraffic(to writer: StreamWriter) async {
+        for await sample in await traffic.stream() {
+            guard !writer.isClosed else { return }
+            writer.write(Self.event("traffic", sample.document))
+        }
     }
 
     private func sendLog(to writer: StreamWriter) async {

@@ -92,6 +92,31 @@ extension LocalAPI {
         }
     }
 
+    /// Makes a link to the page, which opens one session.
+    func makePageLink(_ request: ServerRequest) async throws(APIError) -> ServerResponse {
+        let fields = try Self.fields(request)
+        let (isReadOnly, address): (Bool, PageAddress?)
+        do throws(AgentError) {
+            isReadOnly = try fields.bool("read_only") ?? false
+            let text = try fields.nonEmptyText("listen", limit: 64)
+            address = text.flatMap { PageAddress($0) }
+            guard text == nil || address != nil else {
+                throw fields.invalid("listen", "is not of the form ADDRESS:PORT with a numeric address")
+            }
+        } catch {
+            throw APIError(error)
+        }
+        guard let maker = pageLinkMaker else { throw .pageUnavailable("this agent has none") }
+        let url = try await maker(isReadOnly, address)
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("schema", AgentSnapshot.currentSchema)
+        writer.member("url", url)
+        writer.member("expires_in", Int(PageTable.linkLife.components.seconds))
+        writer.endObject()
+        return APIReply.json(writer.finish())
+    }
+
     private func preview(_ request: ServerRequest) async throws(APIError) -> ConfigPreview {
         let fields = try Self.fields(request)
         let current = await control.wireGuardConfig

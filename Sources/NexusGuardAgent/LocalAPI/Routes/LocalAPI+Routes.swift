@@ -28,6 +28,7 @@ extension LocalAPI {
         case .readSettings: return APIReply.json(await settingsDocument())
         case .writeSettings: return try await writeSettings(request)
         case .forwards: return APIReply.json(ForwardsJSON.document(await control.snapshot.forwards))
+        case .traffic: return APIReply.json(await traffic.document())
         case .readConfig: return try await readConfig()
         case .previewConfig: return try await previewConfig(request)
         case .writeConfig: return try await applyConfig(request)
@@ -35,6 +36,7 @@ extension LocalAPI {
         case .netcheck: return APIReply.json(await NetCheck(self).run().document)
         case .bugreport: return APIReply.json(await BugReport(self).document())
         case .hwid: return try await readHWID()
+        case .pageLink: return try await makePageLink(request)
         case .metrics:
             return APIReply.text(
                 Metrics.text(await control.snapshot), type: "text/plain; version=0.0.4; charset=utf-8")

@@ -29,6 +29,8 @@ public final class AgentService: Sendable {
         public var logLevel: LogLevel?
         /// A file with the token of a new device, which comes before the administrator's.
         public var tokenFile: String?
+        /// What of the page the command line says, in place of the administrator's file.
+        public var page = PageSettings()
 
         /// Creates options.
         public init(
@@ -53,6 +55,7 @@ public final class AgentService: Sendable {
     private let directory: StateDirectory
     private let manager: AgentManager
     private let api: LocalAPI
+    private let page: PageServer
     private let persistence: LogPersistence
 
     /// Opens the stores, undoes what an earlier run left on the host, and prepares everything.
@@ -61,8 +64,11 @@ public final class AgentService: Sendable {
     ///   when the host lacks what the agent needs.
     public init(_ options: Options) throws(AgentServiceError) {
         self.options = options
+        var pageOptions = PageServer.Options()
         do throws(AgentError) {
             let administrator = try AdministratorSettings(contentsOf: options.configurationFile)
+            pageOptions.settings = administrator.page.replaced(by: options.page)
+            try pageOptions.settings.check()
             log = LogStore(
                 minimumLevel: options.logLevel ?? administrator.logLevel ?? .info,
                 mirrorsToStandardError: true)
@@ -94,6 +100,13 @@ public final class AgentService: Sendable {
         apiOptions.transportOptions.socketMark = FirewallMark.value
         apiOptions.settingsChanged = { [persistence] in persistence.apply($0) }
         api = LocalAPI(control: manager, log: log, options: apiOptions)
+        pageOptions.store = PageStore(directory: directory)
+        let page = PageServer(api: api, options: pageOptions)
+        self.page = page
+        api.setLinkMaker { [weak page] (isReadOnly, address) async throws(APIError) in
+            guard let page else { throw .pageUnavailable("the agent ends") }
+            return try await page.makeLink(isReadOnly: isReadOnly, listeningOn: address)
+        }
     }
 
     /// Starts the agent, and listens.
@@ -109,11 +122,13 @@ public final class AgentService: Sendable {
             await manager.stopAgent()
             throw AgentServiceError(description: error.description)
         }
+        await page.start()
     }
 
     /// Takes the tunnel down, undoes every change to the host, and ends.
     public func stop() async {
         await manager.stopAgent()
+        await page.stop()
         api.stop()
         log.stopPersisting()
     }
@@ -123,8 +138,11 @@ public final class AgentService: Sendable {
         api.reload()
         do throws(AgentError) {
             let administrator = try AdministratorSettings(contentsOf: options.configurationFile)
+            let pageSettings = administrator.page.replaced(by: options.page)
+            try pageSettings.check()
             await manager.reload(administrator: administrator)
             persistence.apply(await manager.settings)
+            await page.apply(pageSettings)
         } catch {
             log.add(level: .error, tag: "settings", message: "not read again: \(error.description)")
         }
