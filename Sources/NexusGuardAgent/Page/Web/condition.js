@@ -118,7 +118,8 @@ const helps = {
   },
   "config-invalid": {
     title: "A configuration cannot be used",
-    text: "What came before is still in use. Correct the field that is named here, or tell the server's administrator.",
+    text: "The agent goes on with what it has. Correct the field that is named above, or tell the server's administrator.",
+    retry: true,
     settings: true,
   },
   "tunnel-failed": {
