@@ -52,6 +52,7 @@ let package = Package(
             name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
         .target(
             name: "AgentCore", dependencies: ["CGnuTLS", "CSodium", "NexusGuard"], swiftSettings: common),
+        .target(name: "AgentCommandLine", swiftSettings: common),
         .target(
             name: "AgentHTTP", dependencies: ["CCurl", "CGnuTLS", "CLinux", "CMicroHTTPD"],
             swiftSettings: common),
@@ -71,14 +72,16 @@ let package = Package(
         .target(
             name: "NexusGuardControl",
             dependencies: [
-                "AgentCore", "AgentHTTP", "AgentHost", "CLinux", "CSodium", "CSQLite", "NexusGuard",
+                "AgentCommandLine", "AgentCore", "AgentHTTP", "AgentHost", "CLinux", "CSodium", "CSQLite",
+                "NexusGuard",
             ],
             swiftSettings: common),
         .executableTarget(
             name: "nexusguard-agent", dependencies: ["CLinux", "NexusGuardAgent"],
             exclude: ["nexusguard-agent.8"], swiftSettings: common),
         .executableTarget(
-            name: "nexusguard", dependencies: ["AgentHTTP", "CLinux", "NexusGuardAgent"],
+            name: "nexusguard",
+            dependencies: ["AgentCommandLine", "AgentHTTP", "CLinux", "NexusGuardAgent"],
             exclude: ["nexusguard.1"], swiftSettings: common),
         .executableTarget(
             name: "nexusguard-control", dependencies: ["CLinux", "NexusGuardControl"],
@@ -97,13 +100,15 @@ let package = Package(
         .testTarget(
             name: "NexusGuardAgentTests",
             dependencies: [
-                "AgentCore", "AgentHTTP", "AgentHost", "AgentStore", "CLinux", "Harness", "NexusGuard",
-                "NexusGuardAgent", "nexusguard", "nexusguard-agent",
+                "AgentCommandLine", "AgentCore", "AgentHTTP", "AgentHost", "AgentStore", "CLinux", "Harness",
+                "NexusGuard", "NexusGuardAgent", "nexusguard", "nexusguard-agent",
             ],
             swiftSettings: common),
         .testTarget(
             name: "NexusGuardControlTests",
-            dependencies: ["AgentCore", "AgentHTTP", "CLinux", "NexusGuard", "NexusGuardControl"],
+            dependencies: [
+                "AgentCommandLine", "AgentCore", "AgentHTTP", "CLinux", "NexusGuard", "NexusGuardControl",
+            ],
             swiftSettings: common),
         .target(
             name: "Harness", dependencies: ["CLinux"], path: "Tests/Harness", exclude: ["Scripts"],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import AgentCommandLine
 internal import FoundationEssentials
 internal import Glibc
 internal import NexusGuardAgent
@@ -19,7 +20,7 @@ enum NexusGuardCommand {
             let runner = CommandRunner(invocation) { name in getenv(name).map { String(cString: $0) } }
             exit(await runner.run(command).rawValue)
         } catch {
-            StandardStream.writeError(error.description)
+            StandardStream.writeError(error.description(of: CommandTree.root.name))
             exit(ExitCode.usage.rawValue)
         }
     }

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: MIT
 
+internal import AgentCommandLine
+
 /// The commands of `nexusguard` and what each takes.
 enum CommandTree {
     /// The whole table.
     static let root = CommandSpecification(
         "nexusguard", "control the NexusGuard agent of this host",
+        notes: """
+            Exit status: 0 done, 1 failed, 2 usage, 3 condition false, 4 daemon not reachable,
+            5 not permitted, 6 not provisioned, 7 time-out, 8 refused by the server.
+            """,
         options: globalOptions,
-        subcommands: daily + identity + configuration + diagnosis + other,
+        commandGroups: [
+            CommandGroup("Tunnel", daily), CommandGroup("Identity", identity),
+            CommandGroup("Configuration", configuration), CommandGroup("Diagnosis", diagnosis),
+            CommandGroup("Other", other),
+        ],
         needsSubcommand: true)
-
-    /// The commands in groups, with a heading for each, as the help shows them.
-    static let groups: [(heading: String, commands: [CommandSpecification])] = [
-        ("Tunnel", daily), ("Identity", identity), ("Configuration", configuration),
-        ("Diagnosis", diagnosis), ("Other", other),
-    ]
 
     private static let globalOptions = [
         OptionSpecification("json", "print JSON with a \"schema\" number"),
@@ -68,6 +72,19 @@ enum CommandTree {
                 OptionSpecification("clear", "forget all entries"),
             ]),
         CommandSpecification("forwards", "list the ports that the server forwards to this device"),
+        CommandSpecification(
+            "ui", "open the page of this host's agent in a browser",
+            details: """
+                The page is off until this command asks for it, and for this host alone. It opens with a link that
+                works once, within two minutes. Without a display, over SSH and for root the link is printed, with
+                the command that brings the page to another computer. An address beyond this host needs a
+                certificate and a password in the agent's settings.
+                """,
+            options: [
+                OptionSpecification("print", letter: "p", "print the link and open nothing"),
+                OptionSpecification("read-only", "who opens it may look and change nothing"),
+                OptionSpecification("listen", takes: .text("ADDRESS:PORT"), "where the page listens"),
+            ]),
     ]
 
     private static let identity = [

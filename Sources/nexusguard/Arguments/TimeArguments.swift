@@ -1,40 +1,16 @@
 // SPDX-License-Identifier: MIT
 
+internal import AgentCommandLine
 internal import FoundationEssentials
 internal import Glibc
 
-/// Reads time spans and instants as people type them.
+/// Reads instants as people type them.
 enum TimeArguments {
-    /// Reads a span: a number with `ms`, `s`, `m`, `h` or `d`, seconds without; several may follow each other.
-    ///
-    /// - Returns: `nil` for anything else, and for spans of more than 100 years.
-    static func span(_ text: String) -> Duration? {
-        var rest = Substring(text)
-        var total = Duration.zero
-        guard !rest.isEmpty else { return nil }
-        repeat {
-            let digits = rest.prefix { $0.isASCII && $0.isNumber }
-            rest = rest.dropFirst(digits.count)
-            let unit = rest.prefix { $0.isASCII && $0.isLetter }
-            rest = rest.dropFirst(unit.count)
-            guard digits.count <= 10, let number = Int64(digits) else { return nil }
-            switch unit {
-            case "ms": total += .milliseconds(number)
-            case "s", "": total += .seconds(number)
-            case "m", "min": total += .seconds(number * 60)
-            case "h": total += .seconds(number * 3600)
-            case "d": total += .seconds(number * 86_400)
-            default: return nil
-            }
-        } while !rest.isEmpty
-        return total <= .seconds(100 * 365 * 86_400) ? total : nil
-    }
-
     /// Reads an instant: a span before `now`, RFC 3339, or a local date, time of day, or both.
     ///
     /// - Returns: `nil` for anything else. A time of day is the last one that is not after `now`.
     static func instant(_ text: String, now: Date) -> Date? {
-        if let span = span(text) {
+        if let span = TimeSpan.parse(text) {
             let (seconds, attoseconds) = span.components
             return now.addingTimeInterval(-Double(seconds) - Double(attoseconds) / 1e18)
         }

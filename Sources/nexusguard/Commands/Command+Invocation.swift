@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import AgentCommandLine
 internal import FoundationEssentials
 
 extension Command {
@@ -12,7 +13,7 @@ extension Command {
             self = .help(invocation.path)
             return
         }
-        guard !invocation.flags.contains("version"), let name = invocation.path.first else {
+        guard !invocation.has("version"), let name = invocation.path.first else {
             self = .version(asksDaemon: false)
             return
         }
@@ -27,15 +28,16 @@ extension Command {
             self = .wait(goal, timeout: try Self.timeout(invocation))
         case "logs": self = try Self.logs(invocation, now: now)
         case "forwards": self = .forwards
+        case "ui": self = .page(try Self.page(invocation))
         case "provision": self = .provision(try Self.provision(invocation))
-        case "deprovision": self = .deprovision(isConfirmed: invocation.flags.contains("yes"))
+        case "deprovision": self = .deprovision(isConfirmed: invocation.has("yes"))
         case "hwid": self = .hardwareIdentifier
-        case "reset": self = .reset(isConfirmed: invocation.flags.contains("yes"))
+        case "reset": self = .reset(isConfirmed: invocation.has("yes"))
         case "settings": self = try Self.settings(invocation)
         case "config": self = try Self.config(invocation)
         case "netcheck": self = .netcheck
-        case "bugreport": self = .bugreport(output: invocation.values["output"])
-        case "cleanup": self = .cleanup(stateDirectory: invocation.values["state-dir"])
+        case "bugreport": self = .bugreport(output: invocation.last("output"))
+        case "cleanup": self = .cleanup(stateDirectory: invocation.last("state-dir"))
         case "completion":
             // The parser let only shells of the table through.
             self = .completion(invocation.arguments.first.flatMap(CompletionShell.init(rawValue:)) ?? .bash)
@@ -44,8 +46,8 @@ extension Command {
     }
 
     private static func timeout(_ invocation: Invocation) throws(UsageError) -> Duration? {
-        guard let text = invocation.values["timeout"] else { return nil }
-        guard let span = TimeArguments.span(text), span > .zero else {
+        guard let text = invocation.last("timeout") else { return nil }
+        guard let span = TimeSpan.parse(text), span > .zero else {
             throw .invalidValue(
                 of: "--timeout", expected: "a time span such as 30, 90s or 5m", path: invocation.path)
         }
@@ -54,12 +56,12 @@ extension Command {
 
     private static func waitOptions(_ invocation: Invocation) throws(UsageError) -> WaitOptions {
         let timeout = try timeout(invocation)
-        return WaitOptions(waits: invocation.flags.contains("wait") || timeout != nil, timeout: timeout)
+        return WaitOptions(waits: invocation.has("wait") || timeout != nil, timeout: timeout)
     }
 
     private static func status(_ invocation: Invocation) throws(UsageError) -> Command {
-        let watches = invocation.flags.contains("watch")
-        guard let check = invocation.values["check"].flatMap(StatusCheck.init(rawValue:)) else {
+        let watches = invocation.has("watch")
+        guard let check = invocation.last("check").flatMap(StatusCheck.init(rawValue:)) else {
             return watches ? .watch : .status
         }
         guard !watches else { throw .conflict("--watch", "--check", path: invocation.path) }
@@ -68,9 +70,9 @@ extension Command {
 
     private static func logs(_ invocation: Invocation, now: Date) throws(UsageError) -> Command {
         var options = LogOptions()
-        options.follows = invocation.flags.contains("follow")
-        options.level = invocation.values["level"]
-        if let text = invocation.values["since"] {
+        options.follows = invocation.has("follow")
+        options.level = invocation.last("level")
+        if let text = invocation.last("since") {
             guard let since = TimeArguments.instant(text, now: now) else {
                 throw .invalidValue(
                     of: "--since", expected: "a time span, a time of day, a date or both",
@@ -78,32 +80,46 @@ extension Command {
             }
             options.since = since
         }
-        if let text = invocation.values["lines"] {
+        if let text = invocation.last("lines") {
             guard let count = Int(text), (0...1_000_000).contains(count) else {
                 throw .invalidValue(of: "--lines", expected: "a number", path: invocation.path)
             }
             options.count = count
         }
-        guard invocation.flags.contains("clear") else { return .logs(options) }
+        guard invocation.has("clear") else { return .logs(options) }
         guard options == LogOptions() else {
             throw .conflict("--clear", "an option that shows entries", path: invocation.path)
         }
         return .clearLogs
     }
 
+    private static func page(_ invocation: Invocation) throws(UsageError) -> PageOptions {
+        let listen = invocation.last("listen")
+        if let listen {
+            let colon = listen.lastIndex(of: ":") ?? listen.endIndex
+            guard colon > listen.startIndex, UInt16(listen[colon...].dropFirst()) != nil else {
+                throw .invalidValue(
+                    of: "--listen", expected: "ADDRESS:PORT or [ADDRESS]:PORT", path: invocation.path)
+            }
+        }
+        return PageOptions(
+            prints: invocation.has("print"), isReadOnly: invocation.has("read-only"),
+            listen: listen)
+    }
+
     private static func provision(_ invocation: Invocation) throws(UsageError) -> ProvisionOptions {
         var sources: [TokenSource] = []
-        if let file = invocation.values["token-file"] {
+        if let file = invocation.last("token-file") {
             sources.append(file == "-" ? .standardInput : .file(file))
         }
-        if invocation.flags.contains("token-stdin") { sources.append(.standardInput) }
-        if invocation.flags.contains("stored") { sources.append(.stored) }
+        if invocation.has("token-stdin") { sources.append(.standardInput) }
+        if invocation.has("stored") { sources.append(.stored) }
         guard sources.count <= 1 else {
             throw .other(
                 "only one of --token-file, --token-stdin and --stored is possible", path: invocation.path)
         }
         return ProvisionOptions(
-            server: invocation.values["server"], token: sources.first ?? .prompt,
+            server: invocation.last("server"), token: sources.first ?? .prompt,
             timeout: try timeout(invocation))
     }
 
@@ -123,23 +139,23 @@ extension Command {
     }
 
     private static func config(_ invocation: Invocation) throws(UsageError) -> Command {
-        let passphraseFile = invocation.values["passphrase-file"]
+        let passphraseFile = invocation.last("passphrase-file")
         switch invocation.path.dropFirst().first {
         case "export":
-            let includesSecrets = invocation.flags.contains("with-secrets")
+            let includesSecrets = invocation.has("with-secrets")
             guard includesSecrets || passphraseFile == nil else {
                 throw .other("--passphrase-file needs --with-secrets", path: invocation.path)
             }
             return .exportConfig(
                 ExportOptions(
-                    includesSecrets: includesSecrets, output: invocation.values["output"],
+                    includesSecrets: includesSecrets, output: invocation.last("output"),
                     passphraseFile: passphraseFile))
         case "import", "paste":
             let file = invocation.arguments.first
             return .importConfig(
                 ImportOptions(
-                    file: file == "-" ? nil : file, isConfirmed: invocation.flags.contains("yes"),
-                    isDryRun: invocation.flags.contains("dry-run"), passphraseFile: passphraseFile))
+                    file: file == "-" ? nil : file, isConfirmed: invocation.has("yes"),
+                    isDryRun: invocation.has("dry-run"), passphraseFile: passphraseFile))
         default: return .showConfig
         }
     }

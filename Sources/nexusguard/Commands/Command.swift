@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import AgentCommandLine
 internal import FoundationEssentials
 
 /// One thing that the user asks for, with everything checked that can be without the daemon.
@@ -17,6 +18,7 @@ enum Command: Equatable {
     case logs(LogOptions)
     case clearLogs
     case forwards
+    case page(PageOptions)
     case provision(ProvisionOptions)
     case deprovision(isConfirmed: Bool)
     case hardwareIdentifier
@@ -59,6 +61,16 @@ struct LogOptions: Equatable {
     var level: String?
     /// At most so many of the last ones.
     var count: Int?
+}
+
+/// How the page is opened.
+struct PageOptions: Equatable {
+    /// Whether the link is printed in place of opening a browser.
+    var prints = false
+    /// Whether whoever opens it may only look.
+    var isReadOnly = false
+    /// Where the page listens, as address and port; `nil` leaves it to the daemon.
+    var listen: String?
 }
 
 /// Where a token comes from.

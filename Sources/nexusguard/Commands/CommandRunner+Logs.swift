@@ -11,10 +11,12 @@ extension CommandRunner {
         let level = options.level ?? "debug"
         let fields = try fields(try await client.get("/api/v1/logs?level=\(level)"))
         var shown: [(entry: ShownLogEntry, value: JSONValue)] = []
+        var known = KnownEntries()
         let position: String
         do throws(AgentError) {
             for value in try fields.array("entries", limit: 1 << 20) ?? [] {
                 let entry = try ShownLogEntry(JSONFields(value))
+                _ = known.insert(entry)
                 if let since = options.since, entry.timestamp < since { continue }
                 shown.append((entry, value))
             }
@@ -30,7 +32,9 @@ extension CommandRunner {
             show(lines: shown.map { line($0.entry) })
         }
         guard options.follows else { return .success }
-        return await follow(from: position, level: LogLevel(rawValue: level.uppercased()) ?? .debug)
+        let filter = LogFilter(
+            level: LogLevel(rawValue: level.uppercased()) ?? .debug, since: options.since, known: known)
+        return await follow(from: position, filter: filter)
     }
 
     /// Forgets the log.
@@ -40,16 +44,20 @@ extension CommandRunner {
     }
 
     /// Shows new entries until the reader of the output is gone or the daemon refuses.
-    private func follow(from start: String, level: LogLevel) async -> ExitCode {
-        let position = Mutex(start)
-        let isOpen = Mutex(true)
+    private func follow(from start: String, filter: LogFilter) async -> ExitCode {
+        let state = Mutex((position: start, filter: filter, isOpen: true, isConnected: true))
         let guardian = Self.endWithoutReader()
         defer { guardian.cancel() }
-        while isOpen.withLock({ $0 }), !Task.isCancelled {
+        while state.withLock({ $0.isOpen }), !Task.isCancelled {
             do throws(ClientError) {
-                try await client.follow(after: position.withLock { $0 }) { [self] event in
-                    if let identifier = event.identifier { position.withLock { $0 = identifier } }
-                    if !show(event, level: level) { isOpen.withLock { $0 = false } }
+                try await client.follow(after: state.withLock { $0.position }) { [self] event in
+                    let (isBack, isWanted) = state.withLock { state in
+                        defer { state.isConnected = true }
+                        if let identifier = event.identifier { state.position = identifier }
+                        return (!state.isConnected, state.filter.takes(event))
+                    }
+                    if isBack { StandardStream.writeError("the agent is back") }
+                    if isWanted, !show(event) { state.withLock { $0.isOpen = false } }
                 }
             } catch {
                 switch error {
@@ -57,25 +65,34 @@ extension CommandRunner {
                 case .refused, .malformed: return fail(error)
                 }
             }
+            let isNews = state.withLock { state in
+                defer { state.isConnected = false }
+                return state.isConnected && state.isOpen
+            }
+            if isNews { StandardStream.writeError("the agent is gone; waiting for it") }
             try? await Task.sleep(for: Waiter.pause)
         }
         return .success
     }
 
     /// Shows an event of the log; returns whether somebody still reads.
-    private func show(_ event: ServerSentEvent, level: LogLevel) -> Bool {
+    private func show(_ event: ServerSentEvent) -> Bool {
         switch event.name {
         case "log":
-            guard let value = try? JSONValue(parsing: event.data),
-                let fields = try? JSONFields(value), let entry = try? ShownLogEntry(fields),
-                entry.level >= level
+            guard !isJSON else {
+                return StandardStream.write(event.data + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+            }
+            guard let fields = try? JSONFields(parsing: event.data), let entry = try? ShownLogEntry(fields)
             else { return true }
-            return isJSON
-                ? StandardStream.write(event.data + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
-                : StandardStream.write(line(entry) + "\n")
+            return StandardStream.write(line(entry) + "\n")
         case "lost":
             let count = (try? JSONFields(parsing: event.data).integer("count", in: 0...Int.max)) ?? nil
-            StandardStream.writeError("\(count ?? 0) entries came faster than they could be shown")
+            guard !isJSON else {
+                let document = JSONValue.object(["schema": .integer(1), "lost": .integer(Int64(count ?? 0))])
+                    .document
+                return StandardStream.write(document + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+            }
+            StandardStream.writeError(Wording.lost(count ?? 0))
             return true
         default: return true
         }
@@ -92,5 +109,24 @@ extension CommandRunner {
 
     private static func list(_ values: [JSONValue]) -> [UInt8] {
         JSONValue.object(["schema": .integer(1), "entries": .array(values)]).document
+    }
+}
+
+/// Which events of the log are shown.
+private struct LogFilter: Sendable {
+    /// The least important level.
+    let level: LogLevel
+    /// Only entries after this.
+    let since: Date?
+    /// What was shown or left out already.
+    var known: KnownEntries
+
+    /// Whether an event is shown.
+    mutating func takes(_ event: ServerSentEvent) -> Bool {
+        guard event.name == "log" else { return event.name == "lost" }
+        guard let fields = try? JSONFields(parsing: event.data), let entry = try? ShownLogEntry(fields),
+            known.insert(entry), entry.level >= level
+        else { return false }
+        return since.map { entry.timestamp >= $0 } ?? true
     }
 }

@@ -8,7 +8,7 @@ internal import Synchronization
 extension CommandRunner {
     /// Shows the state as it changes: on a terminal as a picture, elsewhere as lines.
     @MainActor func watch() async -> ExitCode {
-        if !isJSON, StandardStream.isTerminal(STDOUT_FILENO) { return await watchOnTerminal() }
+        if !isJSON, hasScreen { return await watchOnTerminal() }
         return await watchInLines()
     }
 
@@ -23,19 +23,29 @@ extension CommandRunner {
         let view = LiveView(client: client, wake: screen.waker)
         let reader = Task.detached { await view.follow() }
         defer { reader.cancel() }
-        while true {
-            let size = screen.size
+        var event = LiveScreen.Event.tick
+        while event != .quit {
             if let refusal = view.refusal {
                 screen.leave()
                 return fail(refusal)
             }
-            screen.draw(
-                view.model.lines(width: size.width, height: size.height, style: style, now: Date()))
-            // Ages change each second.
-            if screen.wait(milliseconds: 1000) == .quit { break }
+            let size = screen.size
+            let layout = LiveLayout(width: size.width, height: size.height, style: style, now: Date())
+            guard screen.draw(layout.lines(of: view.model)) else { break }
+            event = Self.pause(of: screen)
         }
         screen.leave()
         return .success
+    }
+
+    /// Waits until there is something new to draw: at the latest when the clock has gone on by a second.
+    @MainActor private static func pause(of screen: LiveScreen) -> LiveScreen.Event {
+        let now = Date().timeIntervalSince1970
+        let rest = 1000 - Int((now - now.rounded(.down)) * 1000)
+        let event = screen.wait(milliseconds: Int32(min(1000, max(1, rest))))
+        // A burst of changes is one picture.
+        if event == .tick { usleep(30_000) }
+        return event
     }
 
     // MARK: Lines
@@ -58,22 +68,43 @@ extension CommandRunner {
                         return last != text
                     }
                     guard isNew else { return }
-                    let stamp = isJSON ? "" : RFC3339.text(Date()) + " "
-                    if !StandardStream.write(stamp + text + "\n") { isOpen.withLock { $0 = false } }
+                    if !write(change: text) { isOpen.withLock { $0 = false } }
                 }
                 hasConnected = true
+                if isOpen.withLock({ $0 }) {
+                    let error = ClientError.unreachable(
+                        socket: client.socket, reason: "the agent has closed the connection")
+                    isOpen.withLock { $0 = showAbsence(error, after: last) }
+                }
             } catch {
                 switch error {
                 case .unreachable where !hasConnected && last.withLock({ $0 }) == nil: return fail(error)
-                case .unreachable, .silent: break
+                case .unreachable, .silent: isOpen.withLock { $0 = showAbsence(error, after: last) }
                 case .refused, .malformed: return fail(error)
                 }
-                last.withLock { $0 = nil }
             }
             try? await Task.sleep(for: Waiter.pause)
         }
         return .success
     }
+
+    /// Tells once that the daemon is gone; returns whether somebody still reads.
+    private func showAbsence(_ error: ClientError, after last: borrowing Mutex<String?>) -> Bool {
+        let text =
+            isJSON ? String(decoding: error.document, as: UTF8.self) : "agent-gone \(error.description)"
+        let isNew = last.withLock { last in
+            defer { last = Self.absent }
+            return last != Self.absent
+        }
+        return !isNew || write(change: text)
+    }
+
+    private func write(change: String) -> Bool {
+        StandardStream.write((isJSON ? "" : RFC3339.text(Date()) + " ") + change + "\n")
+    }
+
+    /// Stands for no daemon among the last lines; no line of a state is like it.
+    private static var absent: String { "agent-gone" }
 
     /// Ends the process soon after the reader of a pipe has gone, though nothing is written meanwhile.
     static func endWithoutReader() -> Task<Void, Never> {
@@ -95,51 +126,5 @@ extension CommandRunner {
             parts.append("[\(snapshot.health.map { Wording.safe($0.code) }.joined(separator: ", "))]")
         }
         return parts.joined(separator: " ")
-    }
-}
-
-/// Keeps what a live view shows up to date.
-private final class LiveView: Sendable {
-    private let client: AgentClient
-    private let wake: @Sendable () -> Void
-    private let state = Mutex((model: LiveModel(), position: "0", refusal: ClientError?.none))
-
-    init(client: AgentClient, wake: @escaping @Sendable () -> Void) {
-        self.client = client
-        self.wake = wake
-    }
-
-    /// What is to be shown.
-    var model: LiveModel { state.withLock { $0.model } }
-
-    /// Why the daemon will never tell; `nil` as long as it may.
-    var refusal: ClientError? { state.withLock { $0.refusal } }
-
-    /// Follows the daemon, over its restarts too.
-    func follow() async {
-        while !Task.isCancelled {
-            let position = state.withLock { $0.position }
-            do throws(ClientError) {
-                try await client.follow(after: position) { [self] event in
-                    state.withLock { state in
-                        state.model.take(event)
-                        if let identifier = event.identifier { state.position = identifier }
-                    }
-                    wake()
-                }
-                note("the daemon has closed the connection")
-            } catch {
-                switch error {
-                case .unreachable, .silent: note(error.description)
-                case .refused, .malformed: state.withLock { $0.refusal = error }
-                }
-            }
-            wake()
-            try? await Task.sleep(for: Waiter.pause)
-        }
-    }
-
-    private func note(_ trouble: String) {
-        state.withLock { $0.model.trouble = trouble }
     }
 }

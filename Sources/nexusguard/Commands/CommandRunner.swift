@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import AgentCommandLine
 internal import FoundationEssentials
 internal import Glibc
 internal import NexusGuardAgent
@@ -12,19 +13,24 @@ struct CommandRunner {
     let isJSON: Bool
     /// How output for people looks.
     let style: Style
+    /// Whether the output is a terminal that can be drawn on.
+    let hasScreen: Bool
 
     /// Creates a runner out of the options that every command takes.
     ///
     /// - Parameter environment: Gives the value of a variable.
     init(_ invocation: Invocation, environment: (String) -> String?) {
-        let given = invocation.values["socket"] ?? environment("NEXUSGUARD_SOCKET")
+        let given = invocation.last("socket") ?? environment("NEXUSGUARD_SOCKET")
         client = AgentClient(
             socket: given.flatMap { $0.isEmpty ? nil : $0 } ?? LocalAPI.defaultSocketPath,
-            patience: environment("NEXUSGUARD_TIMEOUT").flatMap { TimeArguments.span($0) }
+            patience: environment("NEXUSGUARD_TIMEOUT").flatMap { TimeSpan.parse($0) }
                 ?? AgentClient.defaultPatience)
-        isJSON = invocation.flags.contains("json")
+        isJSON = invocation.has("json")
+        let terminal = environment("TERM") ?? ""
+        hasScreen =
+            StandardStream.isTerminal(STDOUT_FILENO) && !terminal.isEmpty && terminal != "dumb"
         style = Style(
-            choice: invocation.values["color"] ?? "auto",
+            choice: invocation.last("color") ?? "auto",
             isTerminal: StandardStream.isTerminal(STDOUT_FILENO), environment: environment)
     }
 
@@ -39,7 +45,7 @@ struct CommandRunner {
 
     @MainActor private func perform(_ command: Command) async throws(ClientError) -> ExitCode {
         switch command {
-        case .help(let path): return show(HelpText.text(for: path))
+        case .help(let path): return show(HelpText(of: CommandTree.root).text(for: path))
         case .completion(let shell): return show(shell.script(for: CommandTree.root))
         case .version(let asksDaemon): return await version(asksDaemon: asksDaemon)
         case .up(let options): return try await up(options)
@@ -53,6 +59,7 @@ struct CommandRunner {
         case .logs(let options): return try await logs(options)
         case .clearLogs: return try await clearLogs()
         case .forwards: return try await forwards()
+        case .page(let options): return try await page(options)
         case .provision(let options): return try await provision(options)
         case .deprovision(let isConfirmed): return try await deprovision(isConfirmed: isConfirmed)
         case .hardwareIdentifier: return try await hardwareIdentifier()

@@ -3,16 +3,26 @@
 internal import FoundationEssentials
 internal import NexusGuardAgent
 
-/// The state in lines for people; the status and its live view show the same.
+/// The state in words for people; the status, its live view and the page show the same.
 struct StatusText {
     /// How wide the names of rows are.
     static let labelWidth = 12
+
+    /// One fact with its name.
+    struct Row: Equatable {
+        /// The name.
+        let label: String
+        /// The fact, which may come from the server.
+        let value: String
+        /// How soon it is left out where there is no room; the lowest stay longest.
+        let rank: Int
+    }
 
     private let snapshot: AgentSnapshot
     private let style: Style
     private let now: Date
 
-    /// Prepares the lines.
+    /// Prepares the words.
     init(_ snapshot: AgentSnapshot, style: Style, now: Date) {
         self.snapshot = snapshot
         self.style = style
@@ -20,40 +30,65 @@ struct StatusText {
     }
 
     /// All lines.
-    var lines: [String] { [headline] + rows + health }
-
-    /// The state, and why it is so.
-    var headline: String {
-        let state = style.paint(snapshot.state.rawValue, snapshot.state)
-        var text = "\(style.bullet(snapshot.state)) \(state)"
-        if let reason = snapshot.reason {
-            text += "  \(Wording.safe(reason.text.isEmpty ? reason.code : reason.text))"
-        }
-        if let retry = snapshot.nextRetry {
-            let seconds = retry.timeIntervalSince(now)
-            text += seconds < 1 ? "  (trying again now)" : "  (trying again in \(Wording.span(seconds)))"
-        }
-        return text
+    var lines: [String] {
+        [headline] + (help.map { ["  " + $0.sentence] } ?? []) + rows.map { line($0) } + health
     }
 
-    /// What there is to know, each row with its name.
-    var rows: [String] {
-        var rows: [(String, String)] = [("Phase", snapshot.phase.rawValue)]
-        rows.append(("Wanted", snapshot.wantsUp ? "up" : "down"))
-        if !snapshot.provisioned { rows.append(("Identity", "none yet (nexusguard provision)")) }
-        if let deviceID = snapshot.deviceID { rows.append(("Device", deviceID)) }
-        if let serverURL = snapshot.serverURL { rows.append(("Server", serverURL)) }
-        if let adminURL = snapshot.adminURL { rows.append(("Admin", adminURL)) }
-        if let tunnel = snapshot.tunnel { rows += self.rows(of: tunnel) }
-        if let count = snapshot.forwardCount { rows.append(("Forwards", "\(count)")) }
-        if let last = snapshot.lastHeartbeat { rows.append(("Heartbeat", Wording.age(last, now: now))) }
-        if snapshot.lastHeartbeat == nil, let last = snapshot.lastContact {
-            rows.append(("Contact", Wording.age(last, now: now)))
+    /// The state, why it is so, and when it is tried again, in one line.
+    var headline: String {
+        [title, reason, retry.map { "(\($0))" }].compactMap(\.self).joined(separator: "  ")
+    }
+
+    /// The state, with what is under way.
+    var title: String {
+        let isDone = snapshot.state == .connected
+        let doing = isDone ? "" : Self.work(snapshot.phase).map { ": \($0)" } ?? ""
+        return
+            "\(style.bullet(snapshot.state)) \(style.paint(Self.name(snapshot.state) + doing, snapshot.state))"
+    }
+
+    /// Why it is so, where it is not as wanted.
+    var reason: String? {
+        snapshot.reason.map { Wording.safe($0.text.isEmpty ? $0.code : $0.text) }
+    }
+
+    /// When it is tried again by itself.
+    var retry: String? {
+        snapshot.nextRetry.map { retry in
+            let seconds = retry.timeIntervalSince(now).rounded(.up)
+            return seconds < 1 ? "trying again now" : "trying again in \(Wording.span(seconds))"
         }
+    }
+
+    /// What the user can do.
+    var help: Help? { Help(snapshot) }
+
+    /// What there is to know.
+    var rows: [Row] {
+        let tunnel = snapshot.tunnel
+        var rows: [Row] = []
+        func add(_ label: String, _ value: String?, rank: Int) {
+            if let value, !value.isEmpty { rows.append(Row(label: label, value: value, rank: rank)) }
+        }
+        add("IP Address", tunnel?.addresses.map(Self.address).joined(separator: ", "), rank: 3)
+        add("Admin Web", snapshot.adminURL ?? snapshot.serverURL, rank: 5)
+        add("Device ID", snapshot.provisioned ? snapshot.deviceID : "none yet", rank: 5)
+        if let tunnel { add("Handshake", handshake(tunnel) ?? "none yet", rank: 3) }
+        add("Allowed IPs", tunnel.map { Self.list($0.allowedIPs) }, rank: 5)
+        add("Transport", transport, rank: 6)
+        if snapshot.adminURL != nil { add("Server", snapshot.serverURL, rank: 6) }
+        add("Endpoint", tunnel?.endpoint, rank: 5)
+        add("Interface", tunnel.map { "\($0.interface), MTU \($0.mtu)" }, rank: 7)
+        add("Heartbeat", snapshot.lastHeartbeat.map(age), rank: 6)
+        if snapshot.lastHeartbeat == nil { add("Contact", snapshot.lastContact.map(age), rank: 6) }
+        add("Traffic", tunnel.map(traffic), rank: 4)
+        add("Forwards", snapshot.forwardCount.map { "\($0)" }, rank: 6)
+        add("Wanted", snapshot.wantsUp ? "up" : "down", rank: 8)
+        add("Phase", snapshot.phase.rawValue, rank: 8)
         if isRedacted {
-            rows.append(("Note", "more is shown to root and to members of the group of operators"))
+            add("Note", "more is shown to root and to members of the group of operators", rank: 4)
         }
-        return rows.map { row($0.0, $0.1) }
+        return rows
     }
 
     /// What needs attention, a line each.
@@ -64,26 +99,63 @@ struct StatusText {
         }
     }
 
-    private func rows(of tunnel: TunnelInfo) -> [(String, String)] {
-        var rows = [("Interface", "\(tunnel.interface), MTU \(tunnel.mtu)")]
-        if !tunnel.addresses.isEmpty { rows.append(("Address", tunnel.addresses.joined(separator: ", "))) }
-        if let endpoint = tunnel.endpoint { rows.append(("Endpoint", endpoint)) }
-        if !tunnel.allowedIPs.isEmpty { rows.append(("Routes", Self.list(tunnel.allowedIPs))) }
-        rows.append(("Handshake", tunnel.lastHandshake.map { Wording.age($0, now: now) } ?? "none yet"))
-        let (received, sent) = (Wording.bytes(tunnel.receivedByteCount), Wording.bytes(tunnel.sentByteCount))
-        rows.append(("Traffic", "\(received) received, \(sent) sent"))
-        return rows
+    /// A fact in its line.
+    func line(_ row: Row) -> String {
+        let padded = row.label + String(repeating: " ", count: max(1, Self.labelWidth - row.label.count))
+        return "  " + style.paint(padded, .dim) + Wording.safe(row.value)
+    }
+
+    /// The name of a state.
+    static func name(_ state: AgentState) -> String {
+        switch state {
+        case .disconnected: "Disconnected"
+        case .connecting: "Connecting"
+        case .connected: "Connected"
+        case .failed: "Failed"
+        }
+    }
+
+    /// What the agent does in a phase, where the state alone does not say it.
+    static func work(_ phase: AgentPhase) -> String? {
+        switch phase {
+        case .boot: "starting"
+        case .appInit: "looking for a stored configuration"
+        case .provision: "asking the server for an identity"
+        case .appRetry: "waiting before the next try"
+        case .tunnelUp: "waiting for the first handshake"
+        case .tunnelRebuild: "changing the running tunnel"
+        case .stopped, .offline, .heartbeat, .failed: nil
+        }
+    }
+
+    /// How the control server is asked.
+    private var transport: String? {
+        guard let url = snapshot.serverURL else { return nil }
+        return url.lowercased().hasPrefix("http:") ? "HTTP (not encrypted)" : "HTTPS"
+    }
+
+    /// An address without the length of a network that holds it alone.
+    private static func address(_ prefix: String) -> String {
+        for end in [prefix.contains(":") ? "/128" : "/32"] where prefix.hasSuffix(end) {
+            return String(prefix.dropLast(end.count))
+        }
+        return prefix
+    }
+
+    private func handshake(_ tunnel: TunnelInfo) -> String? {
+        tunnel.lastHandshake.map { "\(Wording.timeOfDay($0)) (\(age($0)))" }
+    }
+
+    private func age(_ date: Date) -> String { Wording.age(date, now: now) }
+
+    private func traffic(_ tunnel: TunnelInfo) -> String {
+        "\(Wording.bytes(tunnel.receivedByteCount)) received, \(Wording.bytes(tunnel.sentByteCount)) sent"
     }
 
     /// The first items of a list and how many more there are.
     private static func list(_ items: [String]) -> String {
         let shown = items.prefix(6).joined(separator: ", ")
         return items.count > 6 ? "\(shown) and \(items.count - 6) more" : shown
-    }
-
-    private func row(_ label: String, _ value: String) -> String {
-        let padded = label + String(repeating: " ", count: max(1, Self.labelWidth - label.count))
-        return "  " + style.paint(padded, .dim) + Wording.safe(value)
     }
 
     /// Whether the daemon keeps back who and where this device is.

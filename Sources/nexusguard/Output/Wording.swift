@@ -40,6 +40,25 @@ enum Wording {
         return "\(tenths / 10).\(tenths % 10) \(units.first ?? "")"
     }
 
+    /// Bytes a second with a unit: `512 B/s`, `1.2 kB/s`, `34 MB/s`.
+    static func rate(_ bytesPerSecond: Double) -> String {
+        for (unit, size) in [("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)]
+        // What rounds to 1000 of one unit is 1.0 of the next.
+        where bytesPerSecond >= size * 0.9995 {
+            let value = min(bytesPerSecond, 1e15) / size
+            guard value < 99.95 else { return "\(Int(value.rounded())) \(unit)" }
+            let tenths = Int((value * 10).rounded())
+            return tenths % 10 == 0 ? "\(tenths / 10) \(unit)" : "\(tenths / 10).\(tenths % 10) \(unit)"
+        }
+        return "\(Int(max(0, bytesPerSecond).rounded())) B/s"
+    }
+
+    /// That entries of the log are missing.
+    static func lost(_ count: Int) -> String {
+        count == 1
+            ? "1 entry is missing: it came too fast" : "\(count) entries are missing: they came too fast"
+    }
+
     /// The local time of day, `HH:MM:SS`.
     static func timeOfDay(_ date: Date) -> String {
         let fields = local(date)
@@ -52,8 +71,15 @@ enum Wording {
         return "\(fields.tm_year + 1900)-\(pad(fields.tm_mon + 1))-\(pad(fields.tm_mday))"
     }
 
-    /// A text that is safe on a terminal, in one line.
-    static func safe(_ text: String) -> String { ShownText.plain(text, limit: 2000) }
+    /// A text that is safe on a terminal, in one line, without piles of marks upon one character.
+    static func safe(_ text: String) -> String {
+        let plain = ShownText.plain(text, limit: 2000)
+        guard plain.unicodeScalars.count > plain.count else { return plain }
+        return String(plain.map { $0.unicodeScalars.count <= mostScalars ? $0 : "?" })
+    }
+
+    /// The most scalars of one character: more than any written language piles up.
+    private static let mostScalars = 8
 
     private static func pad(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
 

@@ -3,70 +3,97 @@
 internal import FoundationEssentials
 internal import NexusGuardAgent
 
-/// What the live view shows, and how it is laid out; knows nothing of terminals.
+/// What the live view knows; knows nothing of terminals.
 struct LiveModel: Sendable {
+    /// The connection to the daemon.
+    enum Connection: Equatable, Sendable {
+        /// There was none yet; the text says why, once it is known.
+        case awaited(String?)
+        /// There is one, for the second time or more since the moment that is named.
+        case open(since: Date?)
+        /// There is none any more.
+        case lost(since: Date, reason: String)
+    }
+
     /// How many entries of the log are kept for a large terminal.
     private static let longestLog = 500
+    /// How long a new connection is spoken of, in seconds.
+    private static let welcome = 15.0
 
     /// The last state that was seen.
     var snapshot: AgentSnapshot?
-    /// The newest entries of the log.
-    private(set) var entries: [ShownLogEntry] = []
-    /// Why there is no connection; `nil` while there is one.
-    var trouble: String?
+    /// The connection.
+    private(set) var connection = Connection.awaited(nil)
+    /// The newest entries of the log, and how many are missing before one.
+    private(set) var log: [LogItem] = []
+    /// What went through the tunnel.
+    var traffic = TrafficHistory()
+    private var known = KnownEntries()
+
+    /// One line of the log.
+    enum LogItem: Equatable, Sendable {
+        /// An entry.
+        case entry(ShownLogEntry)
+        /// So many entries are missing.
+        case lost(Int)
+    }
 
     /// Takes an event of the daemon.
-    mutating func take(_ event: ServerSentEvent) {
-        trouble = nil
-        switch event.name {
-        case "snapshot":
+    mutating func take(_ event: ServerSentEvent, now: Date) {
+        switch connection {
+        case .awaited: connection = .open(since: nil)
+        case .lost: connection = .open(since: now)
+        case .open: break
+        }
+        guard event.name != "snapshot" else {
             if let snapshot = try? AgentSnapshot(parsing: event.data) { self.snapshot = snapshot }
+            return
+        }
+        guard let fields = try? JSONFields(parsing: event.data) else { return }
+        switch event.name {
         case "log":
-            guard let fields = try? JSONFields(parsing: event.data), let entry = try? ShownLogEntry(fields)
-            else { return }
-            add(entry)
+            if let entry = try? ShownLogEntry(fields) { add(entry) }
+        case "lost":
+            if let count = try? fields.integer("count", in: 1...Int.max) { append(.lost(count)) }
+        case "traffic":
+            if let sample = try? TrafficSample(fields) { traffic.add(sample) }
         default: break
         }
     }
 
-    /// Adds an entry of the log.
-    mutating func add(_ entry: ShownLogEntry) {
-        entries.append(entry)
-        if entries.count > Self.longestLog { entries.removeFirst(entries.count - Self.longestLog) }
-    }
-
-    /// The lines of a screen: exactly `height` of at most `width` columns.
-    ///
-    /// The state comes first; the newest entries of the log have what is left.
-    func lines(width: Int, height: Int, style: Style, now: Date) -> [String] {
-        guard width > 0, height > 0 else { return [] }
-        let ellipsis = style.usesUnicode ? "…" : "~"
-        var top = [heading(width: width, style: style, now: now)]
-        if let trouble { top.append(style.paint(Wording.safe(trouble), .red)) }
-        if let snapshot { top += StatusText(snapshot, style: style, now: now).lines }
-        let footer = style.paint("q quits", .dim)
-        let room = height - 1
-        var result = Array(top.prefix(room))
-        let rest = room - result.count
-        if rest >= 3, !entries.isEmpty {
-            result.append(rule("Log", width: width, style: style))
-            result += entries.suffix(rest - 1).map { $0.line(style: style) }
+    /// Notes that there is no connection.
+    mutating func lose(_ reason: String, now: Date) {
+        switch connection {
+        case .awaited: connection = .awaited(reason)
+        case .open: connection = .lost(since: now, reason: reason)
+        case .lost(let since, _): connection = .lost(since: since, reason: reason)
         }
-        result += [String](repeating: "", count: max(0, room - result.count))
-        result.append(footer)
-        return result.suffix(height).map { TextWidth.cut($0, to: width, ellipsis: ellipsis) }
     }
 
-    private func heading(width: Int, style: Style, now: Date) -> String {
-        let name = "NexusGuard \(snapshot.map { Wording.safe($0.version) } ?? "")"
-        let clock = Wording.timeOfDay(now)
-        let space = max(1, width - TextWidth.columns(name) - clock.count)
-        return style.paint(name, .bold) + String(repeating: " ", count: space) + style.paint(clock, .dim)
+    /// Adds an entry of the log, unless it is there: a daemon that was started anew sends what it has stored.
+    mutating func add(_ entry: ShownLogEntry) {
+        if known.insert(entry) { append(.entry(entry)) }
     }
 
-    private func rule(_ title: String, width: Int, style: Style) -> String {
-        let line = style.usesUnicode ? "─" : "-"
-        let count = max(0, width - title.count - 4)
-        return style.paint("\(line)\(line) \(title) \(String(repeating: line, count: count))", .dim)
+    private mutating func append(_ item: LogItem) {
+        log.append(item)
+        if log.count > Self.longestLog { log.removeFirst(log.count - Self.longestLog) }
+    }
+
+    /// Since when the daemon is back, while that is news.
+    func isBack(now: Date) -> Date? {
+        guard case .open(let since?) = connection, now.timeIntervalSince(since) < Self.welcome else {
+            return nil
+        }
+        return since
+    }
+
+    /// The last handshake: the state tells of one when something else changes too, the samples each few seconds.
+    var lastHandshake: Date? {
+        let sampled = traffic.samples.last.flatMap { sample in
+            sample.handshakeAge.map { sample.time.addingTimeInterval(-$0) }
+        }
+        guard let tunnel = snapshot?.tunnel else { return nil }
+        return [tunnel.lastHandshake, sampled].compactMap(\.self).max()
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import AgentCommandLine
 import FoundationEssentials
 import Testing
 
@@ -50,7 +51,7 @@ struct ArgumentParserTests {
             let invocation = try parser.parse(words)
             #expect(invocation.path == ["status"])
             #expect(invocation.flags == ["json"])
-            #expect(invocation.values == ["socket": "/s"])
+            #expect(invocation.values == ["socket": ["/s"]])
         }
     }
 
@@ -123,8 +124,11 @@ struct ArgumentParserTests {
 
     @Test("what makes no sense is refused with the culprit named")
     func refusals() {
-        #expect(throws: UsageError.missingCommand(path: [])) { try command([]) }
-        #expect(throws: UsageError.missingCommand(path: ["config"])) { try command("config") }
+        #expect(throws: UsageError.missingCommand(path: [], choices: [])) { try command([]) }
+        let choices = ["show", "export", "import", "paste"]
+        #expect(throws: UsageError.missingCommand(path: ["config"], choices: choices)) {
+            try command("config")
+        }
         #expect(throws: UsageError.unknownCommand("statsu", path: [], suggestion: "status")) {
             try command("statsu")
         }
@@ -160,19 +164,41 @@ struct ArgumentParserTests {
         }
     }
 
+    @Test("an error says where help is")
+    func errors() {
+        #expect(
+            UsageError.missingCommand(path: [], choices: []).description(of: "nexusguard")
+                == "a command is missing; see 'nexusguard --help'")
+        #expect(
+            UsageError.missingValue(option: "--level", path: ["logs"]).description(of: "nexusguard")
+                == "logs: --level needs a value; see 'nexusguard logs --help'")
+        #expect(
+            UsageError.missingCommand(path: ["config"], choices: ["show", "paste"]).description
+                == "config: one of show, paste is missing")
+    }
+
+    @Test("the page is opened as the options say")
+    func page() throws {
+        #expect(try command("ui") == .page(PageOptions()))
+        #expect(
+            try command("ui", "-p", "--read-only", "--listen", "127.0.0.1:0")
+                == .page(PageOptions(prints: true, isReadOnly: true, listen: "127.0.0.1:0")))
+    }
+
     @Test("every command has help that names its options, and help needs no valid rest")
     func help() throws {
         func visit(_ specification: CommandSpecification, path: [String]) throws {
             let below = path + [specification.name]
             #expect(try command(below + ["--help"]) == .help(below))
             #expect(try command(below + ["-h", "--nonsense"]) == .help(below))
-            let text = HelpText.text(for: below)
+            #expect(try command(["help"] + below) == .help(below))
+            let text = HelpText(of: CommandTree.root).text(for: below)
             #expect(text.hasPrefix("Usage: nexusguard \(below.joined(separator: " "))"))
             for option in specification.options { #expect(text.contains("--\(option.name)")) }
             for command in specification.subcommands { try visit(command, path: below) }
         }
         for specification in CommandTree.root.subcommands { try visit(specification, path: []) }
-        let overview = HelpText.text(for: [])
+        let overview = HelpText(of: CommandTree.root).text(for: [])
         for specification in CommandTree.root.subcommands {
             #expect(overview.contains("  \(specification.name) "))
         }

@@ -14,7 +14,7 @@ struct CommandTests {
         defer { served.stop() }
         let text = try await served.run(["status"])
         #expect(text.status == 0, "\(text.errors)")
-        #expect(text.text.hasPrefix("* disconnected\n"))
+        #expect(text.text.hasPrefix("* Disconnected\n"))
         #expect(text.text.contains("https://control.example.net"))
         #expect(!text.text.contains("\u{1b}"))
         let json = try await served.run(["--json", "status"])
@@ -26,8 +26,8 @@ struct CommandTests {
     func tunnel() async throws {
         let served = try ServedAgent()
         defer { served.stop() }
-        #expect(try await served.run(["up"]).text == "* connecting\n")
-        #expect(try await served.run(["down"]).text == "* disconnected\n")
+        #expect(try await served.run(["up"]).text == "* Connecting: waiting for the first handshake\n")
+        #expect(try await served.run(["down"]).text == "* Disconnected\n")
         #expect(try await served.run(["restart"]).status == 0)
         #expect(try await served.run(["refresh"]).status == 0)
         #expect(await served.agent.calls == ["up", "down", "restart", "refresh"])
@@ -103,7 +103,7 @@ struct CommandTests {
         while await served.agent.readerCount == 0 { try await Task.sleep(for: .milliseconds(20)) }
         await served.agent.show { $0.state = .connected }
         #expect(try await output.status == 0)
-        #expect(try await output.text == "* connected\n")
+        #expect(try await output.text == "* Connected\n")
     }
 
     @Test("wait goes on while no daemon is there yet")

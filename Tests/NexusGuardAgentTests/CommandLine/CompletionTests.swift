@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import AgentCommandLine
 import Glibc
 import Testing
 

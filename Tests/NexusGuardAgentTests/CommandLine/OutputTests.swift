@@ -52,19 +52,22 @@ struct OutputTests {
         snapshot.health = [HealthItem(code: "store-degraded", text: "on tmpfs")]
         #expect(
             StatusText(snapshot, style: .plain, now: now).lines == [
-                "* connected",
-                "  Phase       HEARTBEAT",
-                "  Wanted      up",
-                "  Device      devi…",
-                "  Server      https://control.example.net",
-                "  Interface   nexusguard0, MTU 1420",
-                "  Address     10.172.21.2/32",
+                "* Connected",
+                "  The agent cannot store anything. It goes on, but forgets its identity with the next start of the "
+                    + "host. Check that the disk is not full and that /var/lib/nexusguard can be written.",
+                "  IP Address  10.172.21.2",
+                "  Admin Web   https://control.example.net",
+                "  Device ID   devi…",
+                "  Handshake   \(Wording.timeOfDay(now.addingTimeInterval(-65))) (1 min 5 s ago)",
+                "  Allowed IPs 0.0.0.0/0, ::/0",
+                "  Transport   HTTPS",
                 "  Endpoint    192.0.2.1:51820",
-                "  Routes      0.0.0.0/0, ::/0",
-                "  Handshake   1 min 5 s ago",
+                "  Interface   nexusguard0, MTU 1420",
+                "  Heartbeat   7 s ago",
                 "  Traffic     1.2 MiB received, 512 B sent",
                 "  Forwards    2",
-                "  Heartbeat   7 s ago",
+                "  Wanted      up",
+                "  Phase       HEARTBEAT",
                 "  ! store-degraded: on tmpfs",
             ])
     }
@@ -75,7 +78,9 @@ struct OutputTests {
         snapshot.reason = HealthItem(code: "tls", text: "TLS: expired")
         snapshot.nextRetry = now.addingTimeInterval(95)
         let headline = StatusText(snapshot, style: .plain, now: now).headline
-        #expect(headline == "* connecting  TLS: expired  (trying again in 1 min 35 s)")
+        #expect(
+            headline
+                == "* Connecting: waiting before the next try  TLS: expired  (trying again in 1 min 35 s)")
     }
 
     @Test("those who see less are told so")
@@ -146,39 +151,30 @@ struct OutputTests {
         #expect(TextWidth.cut("abc", to: 0, ellipsis: "…") == "")
     }
 
-    @Test(
-        "the live view fills the window exactly, whatever its size",
-        arguments: [(80, 24), (40, 10), (200, 60), (20, 5), (10, 2), (1, 1)])
-    func live(width: Int, height: Int) {
-        var model = LiveModel()
-        model.snapshot = snapshot
-        for number in 1...100 {
-            model.add(
-                ShownLogEntry(
-                    number: number, timestamp: now, level: .warn, tag: "heartbeat",
-                    message: "entry \(number) of a rather long message that does not fit into a narrow window"
-                ))
+    @Test("texts are broken at blanks, long words anywhere, and what is too much is cut off")
+    func wrapping() {
+        #expect(TextWidth.wrap("", to: 10, lines: 3) == [])
+        #expect(TextWidth.wrap("one two", to: 10, lines: 3) == ["one two"])
+        #expect(TextWidth.wrap("one two three", to: 7, lines: 3) == ["one two", "three"])
+        #expect(TextWidth.wrap("abcdefgh ij", to: 3, lines: 9) == ["abc", "def", "gh", "ij"])
+        #expect(TextWidth.wrap("a b c d e", to: 3, lines: 2) == ["a b", "c …"])
+        #expect(TextWidth.wrap("日本語", to: 4, lines: 2) == ["日本", "語"])
+        #expect(TextWidth.wrap("日本語", to: 1, lines: 2) == [])
+    }
+
+    @Test("characters that terminals give two columns are counted so, whatever block they are in")
+    func wide() {
+        for text in ["日", "ア", "한", "Ａ", "🚀", "⌚", "🫠", "🇩"] {
+            #expect(TextWidth.columns(text) == 2, "\(text)")
         }
-        for style in [Style.plain, Style(usesColour: true, usesUnicode: true)] {
-            let lines = model.lines(width: width, height: height, style: style, now: now)
-            #expect(lines.count == height)
-            for line in lines { #expect(TextWidth.columns(line) <= width, "\(line)") }
-            guard height >= 24 else { continue }
-            #expect(lines[1].contains("connected"))
-            #expect(lines[height - 2].contains("entry 100 "))
-            #expect(lines[height - 1].contains("q quits"))
+        for text in ["a", "é", "ß", "→", "█", "─", "○", "↓"] {
+            #expect(TextWidth.columns(text) == 1, "\(text)")
         }
     }
 
-    @Test("the live view shows what it last knew while the daemon is away")
-    func trouble() {
-        var model = LiveModel()
-        model.snapshot = snapshot
-        model.trouble = "the daemon does not answer"
-        let lines = model.lines(width: 80, height: 24, style: .plain, now: now)
-        #expect(lines[1] == "the daemon does not answer")
-        #expect(lines[2] == "* connected")
-        model.take(ServerSentEvent(identifier: nil, name: "snapshot", data: snapshot.json()))
-        #expect(model.trouble == nil)
+    @Test("no character carries a pile of marks")
+    func piles() {
+        #expect(Wording.safe("e\u{301}a") == "e\u{301}a")
+        #expect(Wording.safe("a" + String(repeating: "\u{301}", count: 500) + "b") == "?b")
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import AgentCommandLine
 import FoundationEssentials
 import Glibc
 import Testing
@@ -15,14 +16,14 @@ struct TimeArgumentsTests {
             ("1h30m", 5400), ("1h30", 3630),
         ])
     func span(text: String, seconds: Int) {
-        #expect(TimeArguments.span(text) == .seconds(seconds))
+        #expect(TimeSpan.parse(text) == .seconds(seconds))
     }
 
     @Test(
         "what is no span is refused",
         arguments: ["", "s", "-5", "5 m", "1.5h", "5w", "99999999999", "9999999999d", "٣"])
     func noSpan(text: String) {
-        #expect(TimeArguments.span(text) == nil)
+        #expect(TimeSpan.parse(text) == nil)
     }
 
     @Test("instants are spans back from now or RFC 3339")

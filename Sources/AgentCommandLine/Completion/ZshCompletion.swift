@@ -61,7 +61,7 @@ enum ZshCompletion {
         let long = "--\(option.name)"
         let short = option.letter.map { "-\($0)" }
         let excluded = "(\([short, long].compactMap(\.self).joined(separator: " ")))"
-        let summary = option.summary.replacing("[", with: "(").replacing("]", with: ")")
+        let summary = option.shortSummary.replacing("[", with: "(").replacing("]", with: ")")
         let value = option.value.map { ":\(action($0))" } ?? ""
         var result = [quote("\(excluded)\(long)\(option.value == nil ? "" : "=")[\(summary)]\(value)")]
         if let short { result.append(quote("\(excluded)\(short)[\(summary)]\(value)")) }
@@ -71,7 +71,7 @@ enum ZshCompletion {
     /// Name and action of a value.
     private static func action(_ value: ValueKind) -> String {
         switch value {
-        case .text(let name): "\(name):"
+        case .text(let name): "\(name.replacing(":", with: "\\:")):"
         case .file: "file:_files"
         case .directory: "directory:_files -/"
         case .choice(let words), .word(_, let words): "value:(\(words.joined(separator: " ")))"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// What the value of an option or an argument is, for checking, help and completion.
-enum ValueKind: Equatable {
+package enum ValueKind: Equatable, Sendable {
     /// Any text; the name stands in the help.
     case text(String)
     /// The path of a file.
@@ -14,7 +14,7 @@ enum ValueKind: Equatable {
     case word(String, among: [String])
 
     /// What stands for the value in the help.
-    var placeholder: String {
+    package var placeholder: String {
         switch self {
         case .text(let name): name
         case .file: "FILE"
@@ -25,7 +25,7 @@ enum ValueKind: Equatable {
     }
 
     /// The words that are possible; `nil` when there is no such list.
-    var words: [String]? {
+    package var words: [String]? {
         switch self {
         case .choice(let words), .word(_, let words): words
         case .text, .file, .directory: nil
@@ -34,18 +34,21 @@ enum ValueKind: Equatable {
 }
 
 /// One option of a command.
-struct OptionSpecification: Equatable {
+package struct OptionSpecification: Equatable, Sendable {
     /// The long name, without hyphens.
-    let name: String
+    package let name: String
     /// The letter of the short form.
-    let letter: Character?
+    package let letter: Character?
     /// What the option takes; `nil` for one that is there or not.
-    let value: ValueKind?
-    /// Half a sentence for the help.
-    let summary: String
+    package let value: ValueKind?
+    /// Half a sentence for the help, in one line or more.
+    package let summary: String
+
+    /// The same in one line.
+    package var shortSummary: String { summary.split(separator: "\n").joined(separator: " ") }
 
     /// Creates an option.
-    init(
+    package init(
         _ name: String, letter: Character? = nil, takes value: ValueKind? = nil, _ summary: String
     ) {
         self.name = name
@@ -56,23 +59,23 @@ struct OptionSpecification: Equatable {
 }
 
 /// One argument of a command that is no option.
-struct ArgumentSpecification: Equatable {
+package struct ArgumentSpecification: Equatable, Sendable {
     /// What it is.
-    let value: ValueKind
+    package let value: ValueKind
     /// Whether the command can do without.
-    let isOptional: Bool
+    package let isOptional: Bool
     /// Whether there may be several.
-    let isRepeated: Bool
+    package let isRepeated: Bool
 
     /// Creates an argument.
-    init(_ value: ValueKind, isOptional: Bool = false, isRepeated: Bool = false) {
+    package init(_ value: ValueKind, isOptional: Bool = false, isRepeated: Bool = false) {
         self.value = value
         self.isOptional = isOptional
         self.isRepeated = isRepeated
     }
 
     /// How it stands in the help, such as `[FILE]...`.
-    var synopsis: String {
+    package var synopsis: String {
         let name = isOptional ? "[\(value.placeholder)]" : value.placeholder
         return isRepeated ? name + "..." : name
     }

@@ -112,10 +112,25 @@ final class PseudoTerminal: Sendable {
         return screen.withLock { $0.colour(of: text) }
     }
 
-    /// Whether the programme shows its cursor, and whether it has the other screen.
-    var modes: (showsCursor: Bool, isAlternate: Bool) {
+    /// Whether the programme shows its cursor, whether it has the other screen, and whether lines wrap.
+    var modes: (showsCursor: Bool, isAlternate: Bool, wraps: Bool) {
         read()
-        return screen.withLock { ($0.showsCursor, $0.isAlternate) }
+        return screen.withLock { ($0.showsCursor, $0.isAlternate, $0.wraps) }
+    }
+
+    /// All that the programme has written, and the sequences among it that the screen does not know.
+    var written: (bytes: [UInt8], unknown: [String]) {
+        read()
+        return screen.withLock { ($0.transcript, $0.unknown) }
+    }
+
+    /// Whether a signal has stopped the programme, as proc(5) tells.
+    var isStopped: Bool {
+        guard let text = try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8) else {
+            return false
+        }
+        // The state follows the name, which is in parentheses.
+        return text[(text.lastIndex(of: ")") ?? text.startIndex)...].dropFirst(2).first == "T"
     }
 
     /// Waits until something is seen.

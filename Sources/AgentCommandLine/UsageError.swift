@@ -3,11 +3,11 @@
 /// Why a command line makes no sense.
 ///
 /// No case holds the value of an option: a token given by mistake must not reach the screen or a log.
-enum UsageError: Error, Equatable, CustomStringConvertible {
-    /// No command is named.
-    case missingCommand(path: [String])
-    /// The command does not exist; perhaps another one was meant.
-    case unknownCommand(String, path: [String], suggestion: String?)
+package enum UsageError: Error, Equatable, CustomStringConvertible {
+    /// No command is named; `choices` are those that there are, where they are few.
+    case missingCommand(path: [String], choices: [String])
+    /// The command does not exist, or is not repeated because it may be a secret; perhaps another one was meant.
+    case unknownCommand(String?, path: [String], suggestion: String?)
     /// The option does not exist for this command.
     case unknownOption(String, path: [String])
     /// The option needs a value.
@@ -25,16 +25,19 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
     /// A sentence of the command itself.
     case other(String, path: [String])
 
-    /// One sentence that names the culprit, and where help is.
-    var description: String { "\(sentence); see '\(helpCommand)'" }
+    /// One sentence that names the command and the culprit.
+    package var description: String {
+        path.isEmpty ? sentence : "\(path.joined(separator: " ")): \(sentence)"
+    }
 
-    private var helpCommand: String {
-        (["nexusguard"] + path + ["--help"]).joined(separator: " ")
+    /// The same, and where help is.
+    package func description(of program: String) -> String {
+        "\(description); see '\(([program] + path).joined(separator: " ")) --help'"
     }
 
     private var path: [String] {
         switch self {
-        case .missingCommand(let path), .unknownCommand(_, let path, _), .unknownOption(_, let path),
+        case .missingCommand(let path, _), .unknownCommand(_, let path, _), .unknownOption(_, let path),
             .missingValue(_, let path), .surplusValue(_, let path), .missingArgument(_, let path),
             .surplusArgument(_, let path), .invalidValue(_, _, let path), .conflict(_, _, let path),
             .other(_, let path):
@@ -44,9 +47,11 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
 
     private var sentence: String {
         switch self {
-        case .missingCommand: "a command is missing"
-        case .unknownCommand(let name, _, nil): "'\(name)' is not a command"
-        case .unknownCommand(let name, _, let suggestion?):
+        case .missingCommand(_, let choices):
+            choices.isEmpty ? "a command is missing" : "one of \(choices.joined(separator: ", ")) is missing"
+        case .unknownCommand(nil, _, _): "there is no such command (not shown, it may be a secret)"
+        case .unknownCommand(let name?, _, nil): "'\(name)' is not a command"
+        case .unknownCommand(let name?, _, let suggestion?):
             "'\(name)' is not a command; did you mean '\(suggestion)'?"
         case .unknownOption(let option, _): "'\(option)' is not an option here"
         case .missingValue(let option, _): "\(option) needs a value"

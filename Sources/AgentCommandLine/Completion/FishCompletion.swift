@@ -37,7 +37,7 @@ enum FishCompletion {
         var words = ["complete", "-c", name]
         if let condition { words += ["-n", quote(condition)] }
         if let letter = option.letter { words += ["-s", String(letter)] }
-        words += ["-l", option.name, "-d", quote(option.summary)]
+        words += ["-l", option.name, "-d", quote(option.shortSummary)]
         switch option.value {
         case nil: break
         case .text: words.append("-x")

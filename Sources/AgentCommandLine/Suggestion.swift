@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 /// Finds the word that was probably meant.
-enum Suggestion {
+package enum Suggestion {
     /// The word that differs by the fewest edits, at most two, or `nil`.
-    static func closest(to word: String, among candidates: [String]) -> String? {
+    package static func closest(to word: String, among candidates: [String]) -> String? {
         let distances = candidates.map { (name: $0, distance: distance(Array(word), Array($0))) }
         guard let best = distances.min(by: { $0.distance < $1.distance }) else { return nil }
         return best.distance <= min(2, word.count - 1) ? best.name : nil

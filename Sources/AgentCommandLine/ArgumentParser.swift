@@ -1,30 +1,26 @@
 // SPDX-License-Identifier: MIT
 
-/// A command line taken apart by a table of commands.
-struct Invocation: Equatable {
-    /// The command and, where it has them, the command below it.
-    var path: [String] = []
-    /// The values of options that take one, by long name.
-    var values: [String: String] = [:]
-    /// The long names of options that take none.
-    var flags: Set<String> = []
-    /// What is no option.
-    var arguments: [String] = []
-    /// Whether help is asked for.
-    var wantsHelp = false
-}
-
 /// Takes a command line apart, by the conventions of GNU: `--name value`, `--name=value`, `-n value`, `-nvalue`,
 /// letters together, options anywhere, `--` before arguments that look like options.
-struct ArgumentParser {
+package struct ArgumentParser: Sendable {
     /// The commands; the root's options are taken by all of them.
-    let root: CommandSpecification
+    package let root: CommandSpecification
+
+    /// Creates a parser for a table of commands.
+    package init(root: CommandSpecification) {
+        self.root = root
+    }
 
     /// Takes a command line apart.
     ///
+    /// `help COMMAND` is `COMMAND --help`.
+    ///
     /// - Parameter arguments: The arguments without the programme's name.
     /// - Throws: `UsageError`. With `--help` on the line, only what stands before it is checked.
-    func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
+    package func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
+        guard arguments.first != "help" || root.subcommand("help") != nil else {
+            return try parse(arguments.dropFirst() + ["--help"])
+        }
         var state = State(root: root)
         var index = 0
         var takesOptions = true
@@ -117,7 +113,8 @@ private struct State {
         }
         if !isInSubcommand || (!command.subcommands.isEmpty && command.arguments.isEmpty) {
             let suggestion = Suggestion.closest(to: word, among: command.subcommands.map(\.name))
-            throw .unknownCommand(word, path: result.path, suggestion: suggestion)
+            throw .unknownCommand(
+                command.hidesArguments ? nil : word, path: result.path, suggestion: suggestion)
         }
         let position = result.arguments.count
         guard let last = command.arguments.last, position < command.arguments.count || last.isRepeated else {
@@ -138,7 +135,8 @@ private struct State {
             throw .missingArgument(needed[result.arguments.count].value.placeholder, path: result.path)
         }
         if command.needsSubcommand, !result.flags.contains("version") {
-            throw .missingCommand(path: result.path)
+            throw .missingCommand(
+                path: result.path, choices: isInSubcommand ? command.subcommands.map(\.name) : [])
         }
     }
 
@@ -154,6 +152,6 @@ private struct State {
                 of: "--\(option.name)", expected: "one of \(words.joined(separator: ", "))", path: result.path
             )
         }
-        result.values[option.name] = value
+        result.values[option.name, default: []].append(value)
     }
 }

