@@ -16,7 +16,7 @@ struct CommandRunner {
     /// - Throws: `CommandFailure`.
     func run(_ command: ControlCommand) async throws(CommandFailure) {
         switch command {
-        case .help, .version, .serve: return
+        case .help, .version, .completion, .serve: return
         case .tokenNew(let name, let validity): try await tokenNew(name: name, validity: validity)
         case .tokenList: try await tokenList()
         case .tokenRevoke(let id): try await tokenRevoke(id)

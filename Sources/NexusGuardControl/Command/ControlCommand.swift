@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 
+package import AgentCommandLine
 package import AgentCore
 package import NexusGuard
 
 /// What a command line asks for.
 package enum ControlCommand: Sendable {
     /// Prints how it is used: all of it, or one command.
-    case help(String?)
+    case help([String])
     /// Prints the version.
     case version
+    /// Prints a completion script.
+    case completion(CompletionShell)
     /// Runs the server.
     case serve(ServeOptions)
     /// Makes a token and prints it, once and never again.
@@ -54,143 +57,93 @@ package struct ControlInvocation: Sendable {
     package init(
         _ arguments: [String], environment: (String) -> String? = { _ in nil }
     ) throws(UsageError) {
-        let reader = try ArgumentReader(arguments)
-        isJSON = reader.has("json")
+        let invocation = try ArgumentParser(root: ControlCommandTree.root).parse(arguments)
+        isJSON = invocation.has("json")
         let managed = environment("STATE_DIRECTORY")?.split(separator: ":").first.map(String.init)
-        stateDirectory = try reader.one("state-dir") ?? managed ?? Self.defaultStateDirectory
-        guard !stateDirectory.isEmpty else { throw UsageError("--state-dir is empty") }
-        if reader.has("version") {
+        stateDirectory = try invocation.one("state-dir") ?? managed ?? Self.defaultStateDirectory
+        guard !stateDirectory.isEmpty else { throw .other("--state-dir is empty", path: invocation.path) }
+        if invocation.wantsHelp {
+            command = .help(invocation.path)
+        } else if invocation.has("version") {
             command = .version
-        } else if reader.has("help") || reader.words.first == "help" {
-            let words = reader.words.first == "help" ? Array(reader.words.dropFirst()) : reader.words
-            command = .help(words.isEmpty ? nil : words.joined(separator: " "))
         } else {
-            command = try Self.command(reader)
+            command = try Self.command(invocation)
         }
     }
 
-    private static func command(_ reader: ArgumentReader) throws(UsageError) -> ControlCommand {
-        let words = reader.words
-        switch words.first {
-        case nil: throw UsageError("a command is missing")
-        case "serve":
-            try reader.check("serve", knows: ServeOptions.optionNames)
-            try count(words, 1, "serve")
-            return .serve(try ServeOptions(reader))
-        case "rotate-keys":
-            try reader.check("rotate-keys", knows: [])
-            try count(words, 2, "rotate-keys DEVICE")
-            return .rotateKeys(words[1])
-        case "token": return try token(words, reader)
-        case "device": return try device(words, reader)
-        case "forward": return try forward(words, reader)
-        case let word?: throw UsageError("there is no command '\(ShownText.plain(word, limit: 32))'")
-        }
-    }
-
-    private static func token(
-        _ words: [String], _ reader: ArgumentReader
-    ) throws(UsageError) -> ControlCommand {
-        switch words.dropFirst().first {
-        case "new":
-            try reader.check("token new", knows: ["name", "expires"])
-            try count(words, 2, "token new")
-            let name = try reader.one("name", "1 to 64 printable bytes") { text in
-                (1...64).contains(text.utf8.count) && ShownText.isPlain(text) ? text : nil
-            }
-            let validity = try reader.one("expires", "a time such as 30m, 24h or 7d") { text in
-                DurationText.parse(text).flatMap { $0 > .zero ? $0 : nil }
-            }
-            return .tokenNew(name: name, validity: validity)
-        case "list":
-            try reader.check("token list", knows: [])
-            try count(words, 2, "token list")
-            return .tokenList
-        case "revoke":
-            try reader.check("token revoke", knows: [])
-            try count(words, 3, "token revoke ID")
+    /// The parser has let only commands of the table through, with as many arguments as they take.
+    private static func command(_ invocation: Invocation) throws(UsageError) -> ControlCommand {
+        let arguments = invocation.arguments
+        switch (invocation.path.first, invocation.path.dropFirst().first) {
+        case ("serve", _): return .serve(try ServeOptions(invocation))
+        case ("rotate-keys", _): return .rotateKeys(arguments[0])
+        case ("completion", _): return .completion(CompletionShell(rawValue: arguments[0]) ?? .bash)
+        case ("token", "new"): return try newToken(invocation)
+        case ("token", "list"): return .tokenList
+        case ("token", _):
             // A token in a command line is in the list of processes: better refused than half accepted.
-            guard words[2].utf8.count <= 16 else {
-                throw UsageError(
-                    "token revoke takes the ID of a token, which `token list` shows, not the token")
+            guard arguments[0].utf8.count <= 16 else {
+                throw .other("it takes the ID of a token, which 'token list' shows", path: invocation.path)
             }
-            return .tokenRevoke(words[2])
-        default: throw UsageError("token takes new, list or revoke")
-        }
-    }
-
-    private static func device(
-        _ words: [String], _ reader: ArgumentReader
-    ) throws(UsageError) -> ControlCommand {
-        switch words.dropFirst().first {
-        case "list":
-            try reader.check("device list", knows: ["all"])
-            try count(words, 2, "device list")
-            return .deviceList(includesRevoked: reader.has("all"))
-        case "show":
-            try reader.check("device show", knows: [])
-            try count(words, 3, "device show DEVICE")
-            return .deviceShow(words[2])
-        case "revoke":
-            try reader.check("device revoke", knows: [])
-            try count(words, 3, "device revoke DEVICE")
-            return .deviceRevoke(words[2])
-        default: throw UsageError("device takes list, show or revoke")
-        }
-    }
-
-    private static func forward(
-        _ words: [String], _ reader: ArgumentReader
-    ) throws(UsageError) -> ControlCommand {
-        try reader.check("forward", knows: [])
-        switch words.dropFirst().first {
-        case "add":
-            try count(words, 6, "forward add DEVICE PROTOCOL PUBLIC_PORT TARGET")
-            let (address, port) = try target(words[5])
+            return .tokenRevoke(arguments[0])
+        case ("device", "list"): return .deviceList(includesRevoked: invocation.has("all"))
+        case ("device", "show"): return .deviceShow(arguments[0])
+        case ("device", _): return .deviceRevoke(arguments[0])
+        case ("forward", "add"):
+            let (address, port) = try target(arguments[3], invocation)
             return .forwardAdd(
-                device: words[2], transportProtocol: try transportProtocol(words[3]),
-                publicPort: try Self.port(words[4], "PUBLIC_PORT"), targetAddress: address, targetPort: port)
-        case "rm":
-            try count(words, 4, "forward rm PROTOCOL PUBLIC_PORT")
+                device: arguments[0], transportProtocol: try transportProtocol(arguments[1], invocation),
+                publicPort: try Self.port(arguments[2], "PUBLIC_PORT", invocation), targetAddress: address,
+                targetPort: port)
+        case ("forward", "rm"):
             return .forwardRemove(
-                try transportProtocol(words[2]), publicPort: try port(words[3], "PUBLIC_PORT"))
-        case "list":
-            guard (2...3).contains(words.count) else {
-                throw UsageError("the form is: forward list [DEVICE]")
-            }
-            return .forwardList(words.count == 3 ? words[2] : nil)
-        default: throw UsageError("forward takes add, rm or list")
+                try transportProtocol(arguments[0], invocation),
+                publicPort: try port(arguments[1], "PUBLIC_PORT", invocation))
+        case ("forward", _): return .forwardList(arguments.first)
+        default: throw .missingCommand(path: invocation.path, choices: [])
         }
     }
 
-    private static func count(
-        _ words: [String], _ expected: Int, _ form: String
-    ) throws(UsageError) {
-        guard words.count == expected else { throw UsageError("the form is: \(form)") }
+    private static func newToken(_ invocation: Invocation) throws(UsageError) -> ControlCommand {
+        let name = try invocation.one("name", "1 to 64 printable bytes") { text in
+            (1...64).contains(text.utf8.count) && ShownText.isPlain(text) ? text : nil
+        }
+        let validity = try invocation.one("expires", "a time such as 30m, 24h or 7d") { text in
+            TimeSpan.parse(text).flatMap { $0 > .zero ? $0 : nil }
+        }
+        return .tokenNew(name: name, validity: validity)
     }
 
     private static func transportProtocol(
-        _ text: String
+        _ text: String, _ invocation: Invocation
     ) throws(UsageError) -> PortForward.TransportProtocol {
         guard let value = PortForward.TransportProtocol(rawValue: text.lowercased()) else {
-            throw UsageError("PROTOCOL must be tcp or udp, not \(ShownText.value(text))")
+            throw .invalidValue(
+                of: "PROTOCOL", expected: "tcp or udp, not \(ShownText.value(text))", path: invocation.path)
         }
         return value
     }
 
-    private static func port(_ text: some StringProtocol, _ name: String) throws(UsageError) -> UInt16 {
+    private static func port(
+        _ text: some StringProtocol, _ name: String, _ invocation: Invocation
+    ) throws(UsageError) -> UInt16 {
         guard text.utf8.allSatisfy({ (48...57).contains($0) }), let port = UInt16(text), port > 0 else {
-            throw UsageError("\(name) must be from 1 to 65535, not \(ShownText.value(text))")
+            throw .invalidValue(
+                of: name, expected: "from 1 to 65535, not \(ShownText.value(text))", path: invocation.path)
         }
         return port
     }
 
     /// Reads `PORT`, `ADDRESS:PORT` or `[ADDRESS]:PORT`.
-    private static func target(_ text: String) throws(UsageError) -> (IPAddress?, UInt16) {
-        guard text.contains(":") else { return (nil, try port(text, "TARGET")) }
+    private static func target(
+        _ text: String, _ invocation: Invocation
+    ) throws(UsageError) -> (IPAddress?, UInt16) {
+        guard text.contains(":") else { return (nil, try port(text, "TARGET", invocation)) }
         guard let endpoint = try? Endpoint(text), case .address(let address, zone: nil) = endpoint.host else {
-            throw UsageError(
-                "TARGET must be PORT, ADDRESS:PORT or [ADDRESS]:PORT, not \(ShownText.value(text))")
+            throw .invalidValue(
+                of: "TARGET",
+                expected: "PORT, ADDRESS:PORT or [ADDRESS]:PORT, not \(ShownText.value(text))",
+                path: invocation.path)
         }
         return (address, endpoint.port)
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import AgentCommandLine
 internal import AgentCore
 
 /// The programme `nexusguard-control`.
@@ -23,12 +24,13 @@ package enum ControlProgram {
         do {
             invocation = try ControlInvocation(arguments, environment: environment)
         } catch {
-            output.writeError("\(error.description); see nexusguard-control --help")
+            output.writeError(error.description(of: ControlCommandTree.root.name))
             return 2
         }
         switch invocation.command {
-        case .help(let command): output.write(UsageText.text(of: command))
+        case .help(let path): output.write(HelpText(of: ControlCommandTree.root).text(for: path))
         case .version: output.write(version + "\n")
+        case .completion(let shell): output.write(shell.script(for: ControlCommandTree.root))
         case .serve(let options): return await serve(options, invocation, output)
         default:
             do throws(CommandFailure) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import AgentCommandLine
 package import AgentCore
 package import NexusGuard
 
@@ -68,41 +69,29 @@ package struct ServeOptions: Sendable {
     /// The least important lines that are logged.
     package let logLevel: LogLevel
 
-    /// The options that `serve` knows.
-    static let optionNames: Set<String> = [
-        "admin-url", "allow-plain-answers", "allow-plain-http", "allow-unauthenticated", "allowed-ips", "dns",
-        "endpoint",
-        "export-ca",
-        "fault", "fault-file", "forwards-in-heartbeats", "heartbeat-interval", "host-name", "http",
-        "interface",
-        "keepalive", "listen", "listen-port", "log-level", "mtu", "no-preshared-keys", "pool",
-        "provisions-per-minute", "public-key", "server-address", "tls-cert", "tls-key",
-        "with-tunnel",
-    ]
-
     /// Reads the options of `serve`.
-    init(_ reader: ArgumentReader) throws(UsageError) {
+    init(_ reader: Invocation) throws(UsageError) {
         listeners = try Self.listeners(reader)
         transport = try Self.transport(reader, listeners)
         exportedAuthority = try reader.one("export-ca")
         guard let endpoint = try reader.one("endpoint", "HOST:PORT", { try? Endpoint($0) }) else {
-            throw UsageError("--endpoint HOST:PORT is needed: where devices reach the WireGuard server")
+            throw .serve("--endpoint HOST:PORT is needed: where devices reach the WireGuard server")
         }
         self.endpoint = endpoint
         pools = try Self.pools(reader)
         let address = "an IP address"
         nameServers = try reader.list("dns", address) { try? IPAddress($0) }
-        guard nameServers.count <= 4 else { throw UsageError("--dns takes at most four addresses") }
+        guard nameServers.count <= 4 else { throw .serve("--dns takes at most four addresses") }
         let prefixes = try reader.list("allowed-ips", "a prefix such as 10.0.0.0/8") { try? IPPrefix($0) }
         allowedIPs = prefixes.isEmpty ? nil : prefixes
         mtu = try reader.one("mtu", "from 576 to 65535") { Self.number($0, 576...65535) }
         if let mtu, mtu < 1280, pools.contains(where: \.isIPv6) {
-            throw UsageError("--mtu must be at least 1280 with an IPv6 pool")
+            throw .serve("--mtu must be at least 1280 with an IPv6 pool")
         }
         keepalive = try reader.one("keepalive", "from 0 to 65535") { Self.number($0, 0...65535) }
             .map { UInt16($0) }
         heartbeatInterval = try reader.one("heartbeat-interval", "a time from 1s to 1h") { text in
-            DurationText.parse(text).flatMap { HeartbeatResponse.intervals.contains($0) ? $0 : nil }
+            TimeSpan.parse(text).flatMap { HeartbeatResponse.intervals.contains($0) ? $0 : nil }
         }
         adminURL = try reader.one("admin-url", "an address with http:// or https://") { text in
             let isWeb = ["https://", "http://"].contains { text.hasPrefix($0) && text.count > $0.count }
@@ -132,7 +121,7 @@ package struct ServeOptions: Sendable {
             ?? .info
     }
 
-    private static func listeners(_ reader: ArgumentReader) throws(UsageError) -> [Listener] {
+    private static func listeners(_ reader: Invocation) throws(UsageError) -> [Listener] {
         let texts = reader.all("listen").isEmpty ? ["127.0.0.1:8443"] : reader.all("listen")
         var listeners: [Listener] = []
         for text in texts {
@@ -141,57 +130,57 @@ package struct ServeOptions: Sendable {
             let readable = isFree ? String(text.dropLast()) + "1" : text
             guard let endpoint = try? Endpoint(readable),
                 case .address(let address, zone: nil) = endpoint.host
-            else { throw UsageError("--listen must be ADDRESS:PORT or [ADDRESS]:PORT, not '\(text)'") }
+            else { throw .serve("--listen must be ADDRESS:PORT or [ADDRESS]:PORT, not '\(text)'") }
             listeners.append(Listener(address: address.description, port: isFree ? 0 : endpoint.port))
         }
         return listeners
     }
 
     private static func transport(
-        _ reader: ArgumentReader, _ listeners: [Listener]
+        _ reader: Invocation, _ listeners: [Listener]
     ) throws(UsageError) -> Transport {
         let certificate = try reader.one("tls-cert")
         let key = try reader.one("tls-key")
         let names = reader.all("host-name")
         if reader.has("http") {
             guard certificate == nil, key == nil, names.isEmpty, try reader.one("export-ca") == nil else {
-                throw UsageError("--http and the options of TLS exclude each other")
+                throw .serve("--http and the options of TLS exclude each other")
             }
             let open = listeners.first { listener in
                 let address = try? IPAddress(listener.address)
                 return address.map { !LoopbackAddress.contains($0) } ?? true
             }
             if let open, !reader.has("allow-plain-http") {
-                throw UsageError(
+                throw .serve(
                     "\(open.address) is no loopback address: without TLS keys would cross the network in the "
                         + "clear (--allow-plain-http allows it)")
             }
             return .plain
         }
-        guard !reader.has("allow-plain-http") else { throw UsageError("--allow-plain-http needs --http") }
+        guard !reader.has("allow-plain-http") else { throw .serve("--allow-plain-http needs --http") }
         switch (certificate, key) {
         case (let certificate?, let key?):
             guard names.isEmpty, try reader.one("export-ca") == nil else {
-                throw UsageError("--host-name and --export-ca are for the development certificate")
+                throw .serve("--host-name and --export-ca are for the development certificate")
             }
             return .certificate(path: certificate, keyPath: key)
         case (nil, nil): return .development(hostNames: names)
-        default: throw UsageError("--tls-cert and --tls-key come together")
+        default: throw .serve("--tls-cert and --tls-key come together")
         }
     }
 
-    private static func pools(_ reader: ArgumentReader) throws(UsageError) -> [AddressPool] {
+    private static func pools(_ reader: Invocation) throws(UsageError) -> [AddressPool] {
         var prefixes = try reader.list("pool", "a prefix such as 10.0.0.0/24") { try? IPPrefix($0) }
         if prefixes.isEmpty { prefixes = [try? IPPrefix("10.172.21.0/24")].compactMap { $0 } }
         let servers = try reader.list("server-address", "an IP address") { try? IPAddress($0) }
         for isIPv6 in [false, true] {
             guard prefixes.filter({ $0.address.isIPv6 == isIPv6 }).count <= 1 else {
-                throw UsageError("--pool takes one prefix of each family")
+                throw .serve("--pool takes one prefix of each family")
             }
             let own = servers.filter { $0.isIPv6 == isIPv6 }
             guard own.count <= 1, own.isEmpty || prefixes.contains(where: { $0.address.isIPv6 == isIPv6 })
             else {
-                throw UsageError("--server-address takes one address for each pool")
+                throw .serve("--server-address takes one address for each pool")
             }
         }
         do {
@@ -202,33 +191,33 @@ package struct ServeOptions: Sendable {
             }
             return pools
         } catch {
-            throw UsageError("--pool: \(error)")
+            throw .serve("--pool: \(error)")
         }
     }
 
-    private static func publicKey(_ reader: ArgumentReader) throws(UsageError) -> PublicKey? {
+    private static func publicKey(_ reader: Invocation) throws(UsageError) -> PublicKey? {
         let key = try reader.one("public-key", "a WireGuard public key in base64") {
             try? PublicKey(base64: $0)
         }
         if reader.has("with-tunnel") {
-            guard key == nil else { throw UsageError("--public-key and --with-tunnel exclude each other") }
+            guard key == nil else { throw .serve("--public-key and --with-tunnel exclude each other") }
             return nil
         }
         let ofTunnel = ["interface", "listen-port"].first { !reader.all($0).isEmpty }
-        if let ofTunnel { throw UsageError("--\(ofTunnel) needs --with-tunnel") }
+        if let ofTunnel { throw .serve("--\(ofTunnel) needs --with-tunnel") }
         guard let key else {
-            throw UsageError("--with-tunnel, or --public-key of the WireGuard server elsewhere, is needed")
+            throw .serve("--with-tunnel, or --public-key of the WireGuard server elsewhere, is needed")
         }
         return key
     }
 
-    private static func faults(_ reader: ArgumentReader) throws(UsageError) -> [Fault] {
+    private static func faults(_ reader: Invocation) throws(UsageError) -> [Fault] {
         var faults: [Fault] = []
         for text in reader.all("fault") {
             do {
                 faults.append(try Fault(text))
             } catch {
-                throw UsageError(error.description)
+                throw .serve(error.description)
             }
         }
         return faults

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import AgentCommandLine
+
 /// A fault that the server shows on purpose, for tests of whoever talks to it.
 package struct Fault: Hashable, Sendable {
     /// What goes wrong.
@@ -92,7 +94,7 @@ package struct Fault: Hashable, Sendable {
         case ("html", nil): return .html
         case ("other-device", nil): return .otherDevice
         case ("delay", let value?):
-            guard let delay = DurationText.parse(value), delay <= .seconds(3600) else {
+            guard let delay = TimeSpan.parse(value), delay <= .seconds(3600) else {
                 throw FaultError(text, "the delay must be a time up to an hour, such as 2s or 500ms")
             }
             return .delay(delay)

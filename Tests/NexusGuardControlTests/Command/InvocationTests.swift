@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import AgentCommandLine
 import AgentCore
 import NexusGuard
 import NexusGuardControl
@@ -113,14 +114,14 @@ struct InvocationTests {
     @Test(
         "what makes no sense is refused with the culprit named",
         arguments: [
-            ([], "command is missing"), (["fly"], "'fly'"), (["token"], "token takes"),
+            ([], "command is missing"), (["fly"], "'fly'"), (["token"], "new, list, revoke"),
             (["token", "new", "x"], "token new"), (["token", "new", "--expires", "soon"], "--expires"),
             (["token", "new", "--expires", "0s"], "--expires"), (["token", "new", "--name", ""], "--name"),
-            (["token", "new", "--name", "a\u{202e}b"], "--name"), (["token", "revoke"], "token revoke ID"),
-            (["token", "list", "--all"], "--all"), (["device"], "device takes"),
-            (["device", "show"], "device show DEVICE"), (["device", "list", "x"], "device list"),
-            (["rotate-keys"], "rotate-keys DEVICE"), (["rotate-keys", "a", "b"], "rotate-keys DEVICE"),
-            (["forward"], "forward takes"), (["forward", "add", "d", "tcp", "80"], "forward add"),
+            (["token", "new", "--name", "a\u{202e}b"], "--name"), (["token", "revoke"], "token revoke: ID"),
+            (["token", "list", "--all"], "--all"), (["device"], "list, show, revoke"),
+            (["device", "show"], "device show: DEVICE"), (["device", "list", "x"], "device list"),
+            (["rotate-keys"], "rotate-keys: DEVICE"), (["rotate-keys", "a", "b"], "'b'"),
+            (["forward"], "add, rm, list"), (["forward", "add", "d", "tcp", "80"], "forward add"),
             (["forward", "add", "d", "sctp", "80", "80"], "PROTOCOL"),
             (["forward", "add", "d", "tcp", "0", "80"], "PUBLIC_PORT"),
             (["forward", "add", "d", "tcp", "65536", "80"], "PUBLIC_PORT"),
@@ -177,5 +178,40 @@ struct InvocationTests {
         let token = RegistrationToken.make()
         let error = #expect(throws: UsageError.self) { try ControlInvocation(["token", "revoke", token]) }
         #expect(error?.description.contains(token.dropFirst(4).prefix(12)) == false)
+    }
+
+    @Test("a token anywhere among the words of token is not repeated")
+    func misplacedToken() {
+        let token = RegistrationToken.make()
+        for words in [["token", token], ["token", "new", token], ["token", "list", token]] {
+            let error = #expect(throws: UsageError.self) { try ControlInvocation(words) }
+            #expect(error?.description.contains(token.prefix(12)) == false)
+        }
+    }
+
+    @Test("every command has help that names its options, and a script for each shell completes them")
+    func help() throws {
+        let root = ControlCommandTree.root
+        func visit(_ command: CommandSpecification, path: [String]) throws {
+            let below = path + [command.name]
+            for words in [below + ["--help"], ["help"] + below, below + ["-h", "--nonsense"]] {
+                guard case .help(below) = try ControlInvocation(words).command else {
+                    throw UnexpectedCommand()
+                }
+            }
+            let text = HelpText(of: root).text(for: below)
+            #expect(text.hasPrefix("Usage: nexusguard-control \(below.joined(separator: " "))"))
+            for line in text.split(separator: "\n") { #expect(line.count <= 110, "\(line)") }
+            for option in command.options {
+                #expect(text.contains("--\(option.name)"))
+                #expect(CompletionShell.bash.script(for: root).contains("--\(option.name)"))
+                #expect(CompletionShell.zsh.script(for: root).contains("--\(option.name)"))
+                #expect(CompletionShell.fish.script(for: root).contains("-l \(option.name)"))
+            }
+            for command in command.subcommands { try visit(command, path: below) }
+        }
+        for command in root.subcommands { try visit(command, path: []) }
+        let overview = HelpText(of: root).text(for: [])
+        for command in root.subcommands { #expect(overview.contains("  \(command.name) ")) }
     }
 }
