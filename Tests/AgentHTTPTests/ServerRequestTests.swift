@@ -76,6 +76,7 @@ struct ServerRequestTests {
             ("GET / HTTP/1.1\r\nHost: a\r\nBad Name: b\r\n\r\n", "400"),
             ("GET / HTTP/1.1\r\nHost: a\r\nX-Space : b\r\n\r\n", "400"),
             ("GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+            ("GET http://b/ HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
             ("GET /%4 HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
             ("GET /a%00b HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
             ("GET /%ff HTTP/1.1\r\nHost: a\r\n\r\n", "400"),

@@ -10,7 +10,7 @@ extension Exchange {
     var readsOn: Bool { receivedCount <= Self.discardLimit && refusal?.status == 413 && !isHopeless }
 
     /// Takes the header.
-    func readHeader(of pointer: OpaquePointer, bodyLimit: Int) {
+    func readHeader(of pointer: OpaquePointer, options: HTTPServerOptions) {
         hasHeader = true
         MHD_get_connection_values_n(
             pointer, .HEADER_KIND,
@@ -21,6 +21,7 @@ extension Exchange {
                     (Exchange.text(name, nameLength), Exchange.trimmed(Exchange.text(value, valueLength))))
                 return .YES
             }, Unmanaged.passUnretained(self).toOpaque())
+        bodyLimit = options.bodyLimitOf?(headers) ?? options.bodyLimit
         refusal = headerRefusal()
         guard refusal == nil, let length = declaredLength, length > bodyLimit else { return }
         refusal = Self.refusal(413, "the content is too large")
@@ -28,9 +29,9 @@ extension Exchange {
     }
 
     /// Takes a piece of the content; returns whether the connection goes on.
-    func take(_ content: UnsafeRawBufferPointer, limit: Int) -> Bool {
+    func take(_ content: UnsafeRawBufferPointer) -> Bool {
         receivedCount += content.count
-        if receivedCount <= limit, refusal == nil {
+        if receivedCount <= bodyLimit, refusal == nil {
             body.append(contentsOf: content)
             return true
         }
@@ -62,7 +63,11 @@ extension Exchange {
         guard encodings.allSatisfy({ $0.lowercased() == "chunked" }) else {
             return Self.refusal(501, "the transfer coding is not known here")
         }
-        return RequestTarget(target) == nil ? Self.refusal(400, "the target is malformed") : nil
+        guard let target = RequestTarget(target) else { return Self.refusal(400, "the target is malformed") }
+        // The target counts and not the field (RFC 9112, section 3.2.2): whoever checks the field must not be misled.
+        guard let authority = target.authority else { return nil }
+        let isSame = values(of: "Host").allSatisfy { $0.lowercased() == authority.lowercased() }
+        return isSame ? nil : Self.refusal(400, "the header contradicts itself")
     }
 
     private var declaredLength: Int? {

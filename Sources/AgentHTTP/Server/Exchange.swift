@@ -17,6 +17,8 @@ final class Exchange: @unchecked Sendable {
     var body: [UInt8] = []
     /// The bytes of content that came, with those that were not kept.
     var receivedCount = 0
+    /// The most bytes of content.
+    var bodyLimit = 0
     /// The answer of the server itself to a request that no handler is to see.
     var refusal: ServerResponse?
     /// Whether the content is too much to be read for the sake of a refusal.

@@ -6,6 +6,10 @@ public struct HTTPServerOptions: Sendable {
     public var headerLimit: Int
     /// The largest content of a request, in bytes; 413 beyond.
     public var bodyLimit: Int
+    /// The limit of a request with these header fields, in place of `bodyLimit`; `nil` makes no difference.
+    ///
+    /// Called on the thread of a listener, so it must return at once.
+    public var bodyLimitOf: (@Sendable (_ headers: [(name: String, value: String)]) -> Int)?
     /// The most connections of one listener.
     public var connectionLimit: Int
     /// The most connections of one address; unix sockets do not count. 0 sets no limit.
@@ -29,6 +33,7 @@ public struct HTTPServerOptions: Sendable {
     public init() {
         headerLimit = 16_384
         bodyLimit = 65_536
+        bodyLimitOf = nil
         connectionLimit = 256
         connectionsPerAddress = 0
         requestTimeout = .seconds(20)

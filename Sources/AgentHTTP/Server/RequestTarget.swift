@@ -4,22 +4,29 @@
 struct RequestTarget {
     /// The path, decoded.
     let path: String
+    /// The host, with a port or without, of a target that is a whole URL; `nil` for any other.
+    let authority: String?
     /// The pairs of the query, decoded.
     let query: [(name: String, value: String)]
 
     /// Reads a target; `nil` when it is malformed, or holds what is no UTF-8 or a zero byte.
     init?(_ text: String) {
         var rest = text[...]
+        var authority: String?
         if !rest.hasPrefix("/") {
             // The form for proxies, which every server must understand.
             let lower = text.lowercased()
             if let scheme = ["http://", "https://"].first(where: { lower.hasPrefix($0) }) {
-                rest = rest.dropFirst(scheme.count).drop { $0 != "/" && $0 != "?" }
+                rest = rest.dropFirst(scheme.count)
+                let host = rest.prefix { $0 != "/" && $0 != "?" }
+                authority = String(host)
+                rest = rest[host.endIndex...]
                 if !rest.hasPrefix("/") { rest = "/" + rest }
             } else if rest != "*" {
                 return nil
             }
         }
+        self.authority = authority
         let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let path = Self.decoded(first, plusIsSpace: false) else { return nil }
         self.path = path

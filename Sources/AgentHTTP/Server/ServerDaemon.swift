@@ -121,10 +121,10 @@ final class ServerDaemon: @unchecked Sendable {
     /// - Parameter content: A piece of the content; `nil` when the header or the whole request has come.
     func access(_ exchange: Exchange, _ pointer: OpaquePointer, content: UnsafeRawBufferPointer?) -> Bool {
         if let content {
-            return exchange.take(content, limit: core.options.bodyLimit)
+            return exchange.take(content)
         }
         if !exchange.hasHeader {
-            exchange.readHeader(of: pointer, bodyLimit: core.options.bodyLimit)
+            exchange.readHeader(of: pointer, options: core.options)
             guard let refusal = exchange.refusal, !exchange.readsOn else { return true }
             return send(.response(refusal), nil, for: exchange, pointer)
         }

@@ -21,13 +21,14 @@ struct PageListener: Sendable {
     ///   - address: The address to bind.
     ///   - ports: The ports that are tried, one after the other; 0 takes a free one.
     ///   - access: The certificate and the further names.
+    ///   - sessions: Who may send more than a login.
     ///   - handler: Answers requests.
     static func start(
-        on address: PageAddress, ports: [UInt16], access: PageAccess,
+        on address: PageAddress, ports: [UInt16], access: PageAccess, sessions: PageSessionList,
         handler: @escaping @Sendable (ServerRequest) async -> ServerReply
     ) throws(HTTPServerError) -> PageListener {
         var options = HTTPServerOptions()
-        options.bodyLimit = LocalAPI.largestContent
+        options.bodyLimitOf = { sessions.includeOne(in: $0) ? LocalAPI.largestContent : Self.longestLogin }
         options.headers = PageHeaders.all
         // Programs of this host all come from one address.
         options.connectionsPerAddress = address.isLoopback ? 0 : 64
@@ -49,6 +50,9 @@ struct PageListener: Sendable {
         }
         throw problem
     }
+
+    /// What those may send who are not let in yet: enough for a link or a password.
+    static let longestLogin = 8192
 
     /// The names under which a listener is reached.
     static func hosts(of place: PageAddress, _ access: PageAccess) -> PageHosts {

@@ -75,7 +75,8 @@ extension PageServer {
         do throws(PageTable.LinkRefusal) {
             isReadOnly = try table.useLink(PageDigest(of: link.string), at: now)
         } catch {
-            log(.warn, request, "a link was refused: \(error)")
+            // What was never a link is no news: anybody could fill the log with it.
+            log(error == .unknown ? .debug : .warn, request, "a link was refused: \(error)")
             throw Self.refusal(error)
         }
         return await begin(isReadOnly: isReadOnly, passwordStamp: nil, for: request)
@@ -136,12 +137,9 @@ extension PageServer {
 
     /// The session that a request names, which this uses.
     private func session(of request: ServerRequest) throws(APIError) -> (PageDigest, PageTable.Session) {
-        let fields = request.headers.filter { $0.name.lowercased() == "authorization" }
-        guard fields.count == 1, fields[0].value.lowercased().hasPrefix("bearer ") else {
-            throw .sessionEnded
-        }
-        let digest = PageDigest(of: String(fields[0].value.dropFirst(7)))
-        guard let session = table.useSession(digest, at: now) else { throw .sessionEnded }
+        guard let digest = PageSessionList.session(in: request.headers),
+            let session = table.useSession(digest, at: now)
+        else { throw .sessionEnded }
         return (digest, session)
     }
 

@@ -28,6 +28,7 @@ actor PageServer {
     let options: Options
     let files = PageFiles.embedded
     var table = PageTable()
+    private let sessions = PageSessionList()
     var gate = PasswordGate()
     /// The settings in force with their files; `nil` while these cannot be used.
     var access: PageAccess?
@@ -172,15 +173,29 @@ actor PageServer {
             }
             ports.append(0)
         }
-        let new = try PageListener.start(on: target, ports: ports, access: access) { [weak self] request in
+        let new = try PageListener.start(
+            on: target, ports: ports, access: access, sessions: sessions
+        ) { [weak self] request in
             await self?.reply(to: request) ?? .drop
         }
+        endSessionsIfTold(new.place, tried: ports)
         closeListener()
         listener = new
         place = new.place
         retry = nil
         api.log.add(level: .info, tag: "page", message: "listens on \(new.place)")
         return new
+    }
+
+    /// Ends all sessions when their port is another program's, which an open page may have told them.
+    private func endSessionsIfTold(_ new: PageAddress, tried ports: [UInt16]) {
+        guard listener == nil, let place, place.address == new.address, place.port != new.port,
+            place.port == ports.first
+        else { return }
+        for digest in table.sessions.keys {
+            table.endSession(digest)
+            noteEnd(of: digest, because: "another program has its port")
+        }
     }
 
     private func closeListener() {
@@ -227,6 +242,9 @@ actor PageServer {
             retry = nil
         }
         await listenIfWanted()
+        // With a port that another program has taken, its sessions have ended.
+        if !isWanted { closeListener() }
+        sessions.set(table.sessions.keys)
         if !ended.isEmpty || table.isStoreBehind { save() }
         arm()
     }

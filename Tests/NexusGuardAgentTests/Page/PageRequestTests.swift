@@ -186,9 +186,26 @@ struct PageRequestTests {
         #expect(malformed.header("Content-Security-Policy") != nil)
         #expect(malformed.header("Cache-Control") == "no-store")
         let large = try await bench.send(
-            "POST", "/api/v1/ui/login", headers: ["Content-Length": "\(LocalAPI.largestContent + 1)"])
+            "POST", "/api/v1/ui/login", body: String(repeating: " ", count: 8193))
         #expect(large.status == 413)
         #expect(large.header("X-Frame-Options") == "DENY")
+        await bench.page.stop()
+    }
+
+    @Test("only who is let in may send much")
+    func contentLimit() async throws {
+        let bench = try await PageBench()
+        let session = try await bench.session()
+        let body = #"{"content":"\#(String(repeating: "#", count: 500_000))"}"#
+        let path = "/api/v1/config/preview"
+        let known = try await bench.send("POST", path, session: session, body: body)
+        #expect(known.status == 400)
+        #expect(known.code == "config-invalid")
+        #expect(try await bench.send("POST", path, body: body).status == 413)
+        let other = String(repeating: "A", count: 43)
+        #expect(try await bench.send("POST", path, session: other, body: body).status == 413)
+        let most = String(repeating: " ", count: LocalAPI.largestContent + 1)
+        #expect(try await bench.send("POST", path, session: session, body: most).status == 413)
         await bench.page.stop()
     }
 }

@@ -62,7 +62,10 @@ struct PageRestartTests {
         await first.advance(by: .seconds(1000))
         #expect(try await first.send("GET", "/api/v1/status", session: session).status == 200)
         await first.advance(by: .seconds(200))
-        // Nothing is said to the first run, which keeps its port: the second one takes another.
+        // As the first run left it before it could say more.
+        let left = try host.folder.read("state/ui-sessions.json")
+        await first.page.stop()
+        try host.folder.write("state/ui-sessions.json", left)
         let clock = ManualClock()
         clock.jumpWallTime(by: 1200)
         let second = try await host.run { $0.clock = clock }
@@ -73,7 +76,25 @@ struct PageRestartTests {
         await second.page.update()
         #expect(await second.page.table.sessions.isEmpty)
         await second.page.stop()
+    }
+
+    @Test("when another program has taken the port in between, what the page may have told it ends")
+    func squatter() async throws {
+        let host = try Host()
+        let first = try await host.run()
+        _ = try await first.session()
+        let port = try await first.port
         await first.page.stop()
+        let other = try await PageBench { $0.preferredPort = port }
+        _ = try await other.link()
+        #expect(try await other.port == port)
+        let second = try await host.run()
+        #expect(await second.page.table.sessions.isEmpty)
+        #expect(await second.page.listener == nil)
+        #expect(second.log.getLogs().contains { $0.message.hasSuffix("another program has its port") })
+        await second.page.stop()
+        await other.page.stop()
+        #expect(try host.store.load() == nil)
     }
 
     @Test("what has ended does not come back: by its time, by the user, by another password")
