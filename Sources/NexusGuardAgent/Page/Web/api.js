@@ -26,8 +26,10 @@ const silenceLimit = 40_000;
 /** The session of this tab: it lives in no other tab, in no cookie, and not longer than the tab. */
 let session = restore();
 
-/** Ends the stream of events that is open. */
 let endStream = () => {};
+
+/** Ends the stream of events that is open; whoever reads it gets a `Refusal`. */
+export const closeEvents = () => endStream();
 
 /** How far the agent's clock is ahead of this browser's, in milliseconds. */
 let clockOffset = 0;

@@ -16,10 +16,14 @@ const staleAfter = 180;
 /** Samples as `{time, received, sent, age}`: milliseconds, bytes a second since the one before, seconds. */
 let samples = [];
 let previous = null;
+let drawnWidth = 0;
 
-/** Draws anew whenever the picture gets another size. */
+/** Draws anew whenever the picture gets another width. */
 export function startChart() {
-  new ResizeObserver(draw).observe($("chart"));
+  // With the next frame: what an observer changes itself it would have to observe again.
+  new ResizeObserver(() => requestAnimationFrame(() => {
+    if ($("chart").clientWidth !== drawnWidth) draw();
+  })).observe($("chart"));
 }
 
 /** Reads the samples that the agent has kept. */
@@ -61,6 +65,7 @@ export function draw() {
   svg.toggleAttribute("hidden", isEmpty);
   setText($("chart-sentence"), isEmpty ? "Nothing to draw yet: the picture begins when the tunnel is up." : sentence());
   const width = $("chart").clientWidth;
+  drawnWidth = width;
   // A hidden panel has no width.
   if (isEmpty || width < 40) return;
   paint(svg, width, now);

@@ -24,8 +24,6 @@ let reconnect = () => {};
 /** Counts sessions: what belongs to one that has ended stops by itself. */
 let generation = 0;
 
-start();
-
 function start() {
   startTabs();
   startChart();
@@ -44,6 +42,9 @@ function start() {
   addEventListener("popstate", showViewOfHistory);
   addEventListener("hashchange", useLink);
   addEventListener("online", () => reconnect());
+  // A page that the browser keeps for its way back would hold one of its six connections to the agent.
+  addEventListener("pagehide", api.closeEvents);
+  addEventListener("pageshow", () => reconnect());
   addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || view() !== "settings" || event.defaultPrevented) return;
     if (!cancelImport()) goBack();
@@ -329,3 +330,5 @@ function showViewOfHistory() {
     show("home", $("open-settings"));
   }
 }
+
+start();

@@ -53,16 +53,16 @@ function showRows(snapshot, view) {
   showAdmin(snapshot.adminURL ?? snapshot.serverURL);
 }
 
+/** Shows a value; `whole` is what it stands for, where there is no room for that. */
 function setRow(name, text, whole = text) {
   const row = document.querySelector(`[data-row="${name}"]`);
   const value = row.querySelector(".value");
   setText(value, text || "-");
-  // What does not fit is cut off for the eye, not for the ear.
   setAttribute(value, "title", (whole ?? "").length > 20 ? whole : null);
-  setAttribute(row, "aria-label", `${row.querySelector(".label").textContent}: ${whole || "-"}`);
+  setAttribute(row, "aria-label", `${row.querySelector(".label").textContent}: ${text || "-"}`);
 }
 
-/** What of a list fits into a row, and the whole list. */
+/** What of a list fits into a row, and the whole list, which the Status panel has room for. */
 function shortened(items) {
   const whole = items.join(", ");
   return whole.length <= 20 || items.length < 2 ? [whole] : [`${items[0]} and ${items.length - 1} more`, whole];
@@ -146,7 +146,6 @@ function showDetails(snapshot, view) {
   };
   if (tunnel) {
     add("Interface", `${tunnel.interface}, MTU ${tunnel.mtu}`);
-    // The card has room for one.
     if (tunnel.addresses.length > 1) add("Address", tunnel.addresses.join(", "));
     if (tunnel.allowedIPs.length > 1) add("Routes", tunnel.allowedIPs.join(", "));
     add("Endpoint", tunnel.endpoint);
