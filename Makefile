@@ -35,12 +35,14 @@ COMPARE ?=
 # Seconds for each fuzzer under `make fuzz`, and which of them; none runs all.
 FUZZ_SECONDS ?= 20
 FUZZERS ?=
+# Which browser tests run, such as test_http; none runs all.
+BROWSER ?=
 # Packets of the shorter of the two runs that `make allocations` compares.
 PACKETS ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-agent test unit end-to-end agent-end-to-end idle bench install install-tunnel install-agent uninstall check allocations instructions embedding fuzz sanitize coverage \
-	release packages-build packages-agent packages-test packages-demo packages-demo-agent packages-gates \
+.PHONY: help demo demo-agent test unit end-to-end agent-end-to-end browser-tests idle bench install install-tunnel install-agent uninstall check allocations instructions embedding fuzz sanitize coverage \
+	release packages-build packages-agent packages-test packages-browser packages-demo packages-demo-agent packages-gates \
 	packages-compare compare compare-test clean
 
 help: ## show this list
@@ -83,6 +85,11 @@ agent-end-to-end: packages-test packages-agent ## as root: the agent, its comman
 		NEXUSGUARD_COMMAND="$${NEXUSGUARD_COMMAND:-$(CURDIR)/.build/release/nexusguard}" \
 		NEXUSGUARD_CONTROL="$${NEXUSGUARD_CONTROL:-$(CURDIR)/.build/release/nexusguard-control}" \
 		$(SWIFT) test --skip-build $(IMPORT_CHECK) --filter '^AgentEndToEnd\.'
+
+browser-tests: packages-browser packages-agent ## as root: the agent's page in Chromium (BROWSER="test_http …" for some)
+	set -e; for product in $(AGENT_PRODUCTS); do $(SWIFT) build -c release --product $$product; done
+	if [ "$$(id -u)" -eq 0 ]; then export NEXUSGUARD_SKIP_NOTHING=1; fi; \
+		Tests/Browser/run "$${NEXUSGUARD_PROGRAMS:-.build/release}" $(BROWSER)
 
 idle: packages-test ## as root: no system call of an idle daemon with a session in 60 s
 	$(SWIFT) build --build-tests $(IMPORT_CHECK)
@@ -165,6 +172,9 @@ packages-build:
 
 packages-test:
 	@.ci/packages build agent test
+
+packages-browser:
+	@.ci/packages build browser
 
 packages-demo:
 	@.ci/packages build demo
