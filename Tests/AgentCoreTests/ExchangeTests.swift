@@ -158,7 +158,7 @@ struct ExchangeTests {
         #expect(object?["endpoint"] as? String == "vpn.example.net:59750")
         #expect(object?["public_key"] as? String == config.privateKey.publicKey.base64)
         #expect(object?["has_preshared_key"] as? Bool == true)
-        let reason = "is left out of a redacted export"
+        let reason = "is left out of a redacted export: make one with its secrets"
         #expect(error(text) == .configInvalid(field: "private_key", reason: reason))
     }
 

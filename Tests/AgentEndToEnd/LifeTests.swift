@@ -21,7 +21,7 @@ struct LifeTests {
             let token = try await site.control.token(name: agent.name)
             try await agent.command("provision", "--token-stdin", input: token.text + "\n")
             let output = try await agent.command("up", "--timeout", "250")
-            #expect(output.standardOutput.contains("connected"))
+            #expect(output.standardOutput.contains("Connected"))
             #expect(try await agent.namespace.ping(Site.inner))
 
             let status = try await agent.waitFor("a heartbeat is accepted") { $0.lastHeartbeat != nil }

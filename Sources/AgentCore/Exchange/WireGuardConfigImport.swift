@@ -56,7 +56,7 @@ public struct WireGuardConfigImport: Sendable {
 
     private static func read(_ fields: JSONFields, deviceID: String) throws(AgentError) -> WireGuardConfig {
         guard try fields.bool("redacted") != true else {
-            throw fields.invalid("private_key", "is left out of a redacted export")
+            throw fields.invalid("private_key", "is left out of a redacted export: make one with its secrets")
         }
         return try WireGuardConfigCodec.parse(fields, requiresStatus: false, defaultDeviceID: deviceID)
     }

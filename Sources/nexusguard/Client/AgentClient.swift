@@ -100,8 +100,13 @@ final class AgentClient: Sendable {
     }
 
     private func unreachable(_ error: HTTPError) -> ClientError {
-        error == .timedOut
-            ? .silent(socket: socket) : .unreachable(socket: socket, reason: error.description)
+        guard error != .timedOut else { return .silent(socket: socket) }
+        // The sentence around it names the socket and that there is no connection.
+        let prefix = "no connection: \(socket): "
+        let reason = error.description
+        return .unreachable(
+            socket: socket, reason: reason.hasPrefix(prefix) ? String(reason.dropFirst(prefix.count)) : reason
+        )
     }
 
     /// The content of an answer that is no refusal.

@@ -38,7 +38,10 @@ extension CommandRunner {
         guard !isJSON else { return show(document: document) }
         let snapshot = try AgentClient.snapshot(document)
         show("provisioned\(snapshot.deviceID.map { " as \(Wording.safe($0))" } ?? "")\n")
-        return try showState(document)
+        let code = try showState(document)
+        // What is left to do for whoever does this for the first time.
+        if let help = Help(snapshot) { show("  \(help.sentence)\n") }
+        return code
     }
 
     /// Gives the identity back.

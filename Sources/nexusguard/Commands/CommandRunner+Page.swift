@@ -54,8 +54,8 @@ extension CommandRunner {
                 "    \(command)", "", "and open the link in its browser.",
             ]
         }
-        StandardStream.write(
-            Array(lines.map { style.paint($0, .dim) + "\n" }.joined().utf8), to: STDERR_FILENO)
+        let text = lines.map { ($0.isEmpty ? "" : style.paint($0, .dim)) + "\n" }.joined()
+        StandardStream.write(Array(text.utf8), to: STDERR_FILENO)
         return code
     }
 

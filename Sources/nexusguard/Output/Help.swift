@@ -47,7 +47,7 @@ struct Help: Equatable {
         case HealthCode.stopped: Help("The tunnel is off", "'nexusguard up' brings it up.")
         case "not-provisioned":
             Help(
-                "This device has no identity yet",
+                "Set this device up",
                 "Get a token from the server's administrator, then run 'nexusguard provision --server URL'.")
         case HealthCode.offline, "network-offline":
             Help(

@@ -72,14 +72,16 @@ struct LiveParts {
         lines.insert(Line(text: text.title, rank: 0), at: 0)
         if let reason = text.reason { lines += wrapped(reason, rank: 1) }
         if let retry = text.retry { lines.append(Line(text: "  " + style.paint(retry, .yellow), rank: 1)) }
+        // What is wrong comes before what to do about it.
+        let health = snapshot.health.filter { $0 != snapshot.reason }.flatMap { item in
+            wrapped("! " + Wording.safe(item.text.isEmpty ? item.code : item.text), rank: 2, .yellow)
+        }
+        if snapshot.reason == nil { lines += health }
         if let help = text.help {
             lines.append(Line(text: "  " + style.paint(help.title, .bold), rank: 2))
             lines += wrapped(help.text, rank: 4)
         }
-        for item in snapshot.health where item != snapshot.reason {
-            let sentence = item.text.isEmpty ? item.code : "\(item.code): \(item.text)"
-            lines += wrapped("! " + Wording.safe(sentence), rank: 2, .yellow)
-        }
+        if snapshot.reason != nil { lines += health }
         return lines
     }
 

@@ -129,17 +129,17 @@ struct Condition: CustomStringConvertible, Sendable {
                 "clock-skew",
                 running(
                     .connected, health: [("clock-skew", "the clock differs by 7200 s from the server's")]),
-                title: "● Connected", ["! clock-skew: the clock differs by 7200 s"],
+                title: "● Connected", ["! the clock differs by 7200 s"],
                 short: ["Set the clock of this host"]),
             Condition(
                 "server-unreachable",
                 running(
                     .connected, health: [("heartbeat-failed", "heartbeat failed: connection refused")]),
-                title: "● Connected", ["! heartbeat-failed: heartbeat failed: connection refused"],
+                title: "● Connected", ["! heartbeat failed: connection refused"],
                 short: ["The control server cannot be reached"]),
             Condition(
                 "not-provisioned", fresh, title: "● Failed", ["not provisioned: a token is needed"],
-                short: ["This device has no identity yet"]),
+                short: ["Set this device up"]),
             Condition(
                 "agent-gone", running(.connected), title: "● Agent not reachable: it has not answered since",
                 ["connection refused", "What it last told:", "IP Address  10.172.21.2"],

@@ -191,4 +191,26 @@ struct LiveLayoutTests {
         }
         #expect(Help(code: "a-later-version") == nil)
     }
+
+    @Test("the page calls states, phases and troubles what the command calls them")
+    func words() throws {
+        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(5)
+        let path = root.joined(separator: "/") + "/Sources/NexusGuardAgent/Page/Web/condition.js"
+        let page = try String(contentsOfFile: path, encoding: .utf8)
+        for state in AgentState.allCases { #expect(page.contains("\"\(StatusText.name(state))\"")) }
+        for phase in AgentPhase.allCases {
+            guard let work = StatusText.work(phase) else { continue }
+            #expect(page.contains("\(phase.rawValue): \"\(work)\""), "\(phase)")
+        }
+        // A code stands alone or in quotes before what belongs to it.
+        var codes = 0
+        for line in page.split(separator: "\n")
+        where line.hasPrefix("  ") && !line.hasPrefix("   ") && line.hasSuffix(": {") {
+            let code = line.dropLast(3).filter { $0 != " " && $0 != "\"" }
+            codes += 1
+            let title = Help(code: code)?.title ?? "nothing about \(code)"
+            #expect(page.contains("title: \"\(title)\""), "\(code): \(title)")
+        }
+        #expect(codes >= 20)
+    }
 }
