@@ -20,8 +20,8 @@ enum PageHeaders {
         (
             "Permissions-Policy",
             [
-                "accelerometer=()", "bluetooth=()", "camera=()", "display-capture=()", "geolocation=()",
-                "gyroscope=()", "hid=()", "microphone=()", "midi=()", "payment=()", "serial=()", "usb=()",
+                "camera=()", "display-capture=()", "geolocation=()", "hid=()", "microphone=()", "midi=()",
+                "payment=()", "serial=()", "usb=()",
             ].joined(separator: ", ")
         ),
         ("Cache-Control", "no-store"),

@@ -37,8 +37,8 @@ struct PageHosts: Equatable, Sendable {
     ///
     /// What changes anything must prove it; what only reads must not prove the opposite.
     func checkOrigin(_ request: ServerRequest) throws(APIError) {
-        let site = request.header("Sec-Fetch-Site")?.lowercased()
-        let origin = request.header("Origin")?.lowercased()
+        let site = try Self.only("sec-fetch-site", in: request)
+        let origin = try Self.only("origin", in: request)
         if let origin, !isOwn(origin, host: request.header("Host") ?? "") { throw .crossOrigin }
         guard request.method == "GET" || request.method == "HEAD" else {
             // Programs that are no browsers say neither of their own accord: they must, so that none is tricked.
@@ -53,6 +53,13 @@ struct PageHosts: Equatable, Sendable {
         guard origin.hasPrefix("\(scheme)://") else { return false }
         let authority = String(origin.dropFirst(scheme.utf8.count + 3))
         return Self.normal(authority, scheme: scheme) == Self.normal(host, scheme: scheme)
+    }
+
+    /// The value of a field in lowercase; `nil` without one. No browser sends two.
+    private static func only(_ name: String, in request: ServerRequest) throws(APIError) -> String? {
+        let fields = request.headers.filter { $0.name.lowercased() == name }
+        guard fields.count <= 1 else { throw .crossOrigin }
+        return fields.first?.value.lowercased()
     }
 
     private static func normal(_ host: String, scheme: String) -> String {

@@ -146,8 +146,10 @@ extension PageServer {
     /// Has the local interface answer, as it does an operator.
     private func forward(_ request: ServerRequest) async throws(APIError) -> ServerReply {
         let (digest, session) = try session(of: request)
+        guard !APIRoute.allCases.contains(where: { $0.isLocalOnly && $0.path == request.path }) else {
+            throw .notFound
+        }
         let route = try APIRoute.find(method: request.method, path: request.path)
-        guard !route.isLocalOnly else { throw .notFound }
         let looksOnly = session.isReadOnly || access?.settings.isReadOnly == true
         if looksOnly, route.method != "GET" { throw .readOnly }
         if route.isChange { log(.info, request, "\(request.method) \(request.path), session \(digest.name)") }

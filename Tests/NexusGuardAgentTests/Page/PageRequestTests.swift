@@ -92,6 +92,27 @@ struct PageRequestTests {
         await bench.page.stop()
     }
 
+    @Test("two opinions about where a request comes from are none")
+    func twice() async throws {
+        let bench = try await PageBench()
+        _ = try await bench.link()
+        let port = try await bench.port
+        let own = ("Origin", "http://127.0.0.1:\(port)")
+        let site = ("Sec-Fetch-Site", "same-origin")
+        for (fields, status) in [
+            ([own, site], 401), ([own, own, site], 403), ([own, site, site], 403),
+            ([own, site, ("Origin", "http://evil.example.org")], 403),
+            ([site, ("sec-fetch-site", "cross-site")], 403),
+        ] {
+            let answer = try await RawHTTP.send(
+                port: port, "POST", "/api/v1/ui/login",
+                headers: [("Host", "127.0.0.1:\(port)"), ("Content-Type", "application/json")] + fields,
+                body: #"{"link":"x"}"#)
+            #expect(answer.status == status, "\(fields)")
+        }
+        await bench.page.stop()
+    }
+
     @Test("no browser is told that it may ask from elsewhere")
     func preflight() async throws {
         let bench = try await PageBench()
@@ -138,6 +159,7 @@ struct PageRequestTests {
         let session = try await bench.session()
         let link = try await bench.send("POST", "/api/v1/ui/session", session: session, body: "{}")
         #expect(link.status == 404)
+        #expect(try await bench.send("GET", "/api/v1/ui/session", session: session).status == 404)
         for path in ["/metrics", "/api/v1/metrics", "/api/v1/ui", "/api/v1/", "/api/", "/api/v2/status"] {
             #expect(try await bench.send("GET", path, session: session).status == 404, "\(path)")
         }
