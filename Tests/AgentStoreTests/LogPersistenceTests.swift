@@ -83,7 +83,7 @@ struct LogPersistenceTests {
             } == [2999, 3000])
     }
 
-    @Test("while the log runs, entries reach the file by themselves", .timeLimit(.minutes(10)))
+    @Test("while the log runs, entries reach the file by themselves", .timeLimit(.minutes(20)))
     func byThemselves() async throws {
         let log = LogStore()
         try log.startPersisting(in: state)
