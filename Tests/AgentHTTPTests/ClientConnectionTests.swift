@@ -17,6 +17,17 @@ struct ClientConnectionTests {
         }
     }
 
+    /// Hears the second request of all and does not answer it; notes the methods.
+    private func secondUnanswered() throws -> ScriptedServer {
+        try ScriptedServer { server, connection in
+            while let request = connection.request() {
+                server.note(String(request.prefix { $0 != " " }))
+                guard server.requests.count != 2 else { return }
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            }
+        }
+    }
+
     @Test("one connection serves many requests, until the client is reset")
     func reuse() async throws {
         let server = try server()
@@ -35,14 +46,7 @@ struct ClientConnectionTests {
 
     @Test("a safe request is sent again when a kept connection ends without an answer")
     func deadConnection() async throws {
-        let server = try ScriptedServer { server, connection in
-            while let request = connection.request() {
-                server.note(String(request.prefix { $0 != " " }))
-                // The second request of the first connection is heard and not answered.
-                guard server.requests.count != 2 else { return }
-                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-            }
-        }
+        let server = try secondUnanswered()
         let client = HTTPClient()
         _ = try await client.send(HTTPRequest(url: server.url()), options: .patient)
         _ = try await client.send(HTTPRequest(url: server.url()), options: .patient)
@@ -52,13 +56,7 @@ struct ClientConnectionTests {
 
     @Test("content that may have been heard is not sent again")
     func noRepetition() async throws {
-        let server = try ScriptedServer { server, connection in
-            while let request = connection.request() {
-                server.note(String(request.prefix { $0 != " " }))
-                guard server.requests.count != 2 else { return }
-                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-            }
-        }
+        let server = try secondUnanswered()
         let client = HTTPClient()
         let request = HTTPRequest(method: "POST", url: server.url(), body: Array("{}".utf8))
         _ = try await client.send(request, options: .patient)

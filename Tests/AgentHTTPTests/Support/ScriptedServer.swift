@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-internal import CLinux
 internal import Foundation
 internal import Glibc
 internal import Synchronization
@@ -33,17 +32,7 @@ final class ScriptedServer: Sendable {
 
         /// Sends a text; returns whether the client still takes it.
         @discardableResult
-        func send(_ text: String) -> Bool {
-            var bytes = Array(text.utf8)[...]
-            while !bytes.isEmpty {
-                let count = bytes.withUnsafeBytes {
-                    Glibc.send(descriptor, $0.baseAddress, $0.count, linux_msg_nosignal)
-                }
-                guard count > 0 else { return false }
-                bytes = bytes.dropFirst(count)
-            }
-            return true
-        }
+        func send(_ text: String) -> Bool { Sockets.send(descriptor, text) }
 
         /// Waits until the client closes.
         func waitForClose() {
