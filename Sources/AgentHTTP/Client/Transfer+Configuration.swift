@@ -44,6 +44,7 @@ extension Transfer {
             setter.set(CURLOPT_LOW_SPEED_LIMIT, 1)
             setter.set(CURLOPT_LOW_SPEED_TIME, max(1, Int(idle.components.seconds)))
         }
+        setter.set(CURLOPT_MAXAGE_CONN, max(1, Int(options.idleLimit.components.seconds)))
         // Without signals, and without waiting for the thread of a resolver that does not answer.
         setter.set(CURLOPT_NOSIGNAL, 1)
         setter.set(CURLOPT_QUICK_EXIT, 1)

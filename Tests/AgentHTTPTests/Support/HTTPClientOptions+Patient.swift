@@ -3,7 +3,8 @@
 internal import AgentHTTP
 
 extension HTTPClientOptions {
-    /// The defaults with time-outs that no machine is slow enough to reach: only what a test is about ends a request.
+    /// The defaults with time-outs that no machine is slow enough to reach: only what a test is about ends a
+    /// request.
     static let patient = patient()
 
     /// Patient options with changes.
@@ -12,7 +13,8 @@ extension HTTPClientOptions {
         resolved: [(host: String, port: UInt16, addresses: [String])] = []
     ) -> HTTPClientOptions {
         HTTPClientOptions(
-            connectTimeout: .seconds(600), totalTimeout: .seconds(600), responseLimit: responseLimit,
-            certificateAuthorityFile: certificateAuthorityFile, socketMark: socketMark, resolved: resolved)
+            connectTimeout: .seconds(600), totalTimeout: .seconds(600), idleLimit: .seconds(3_600),
+            responseLimit: responseLimit, certificateAuthorityFile: certificateAuthorityFile,
+            socketMark: socketMark, resolved: resolved)
     }
 }
