@@ -18,7 +18,7 @@ struct PageTests {
             let client = try lab.spawn(
                 in: agent.namespace,
                 arguments: ["python3", "-B", script, agent.socket, "\(child.pid)", "60", "1000"])
-            let output = try await client.wait(atMost: .seconds(300))
+            let output = try await client.wait(atMost: .seconds(1_200))
             guard output.succeeded else { throw ShellError.failed(output) }
             print(output.lines.first ?? "")
             let figures = (output.lines.last ?? "").split(separator: " ").compactMap { Int($0) }
@@ -27,7 +27,7 @@ struct PageTests {
             #expect(figures[1] - figures[0] < 2048)
             #expect(figures[1] < 60_000)
             // The client has told it to end.
-            let end = try await child.wait(atMost: .seconds(30))
+            let end = try await child.wait(atMost: Shell.patience)
             #expect(end.succeeded, "\(end)")
         }
     }

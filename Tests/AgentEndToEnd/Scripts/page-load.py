@@ -48,13 +48,13 @@ def main():
         answer(UnixConnection(path), "POST", "/api/v1/ui/session", {"Content-Type": "application/json"}, "{}"))
     authority, secret = link["url"].removeprefix("http://").split("/#t=")
     own = {"Host": authority, "Origin": f"http://{authority}", "Content-Type": "application/json"}
-    page = http.client.HTTPConnection(authority, timeout=60)
+    page = http.client.HTTPConnection(authority, timeout=600)
     login = answer(page, "POST", "/api/v1/ui/login", own, json.dumps({"link": secret}))
     session = {"Host": authority, "Authorization": "Bearer " + json.loads(login)["session"]}
 
     streams = []
     for _ in range(stream_count):
-        stream = http.client.HTTPConnection(authority, timeout=60)
+        stream = http.client.HTTPConnection(authority, timeout=600)
         stream.request("GET", "/api/v1/events", headers=session)
         response = stream.getresponse()
         if response.status != 200 or b"event: snapshot" not in response.read1():
@@ -66,7 +66,7 @@ def main():
     def load(count):
         for _ in range(count):
             # Each load is a connection of its own, as from another browser.
-            browser = http.client.HTTPConnection(authority, timeout=60)
+            browser = http.client.HTTPConnection(authority, timeout=600)
             begin = time.monotonic()
             content = answer(browser, "GET", "/", {"Host": authority})
             times.append(time.monotonic() - begin)

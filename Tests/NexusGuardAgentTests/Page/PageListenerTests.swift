@@ -35,7 +35,8 @@ struct PageListenerTests {
 
         var clientOptions: HTTPClientOptions {
             HTTPClientOptions(
-                totalTimeout: .seconds(60), certificateAuthorityFile: folder.path + "/certificate.pem")
+                connectTimeout: .seconds(600), totalTimeout: .seconds(600),
+                certificateAuthorityFile: folder.path + "/certificate.pem")
         }
     }
 
@@ -211,8 +212,9 @@ struct PageListenerTests {
         let url = try await bench.page.makeLink(isReadOnly: false)
         let port = try await bench.port
         #expect(url.hasPrefix("http://[::1]:\(port)/#t="))
+        let options = HTTPClientOptions(connectTimeout: .seconds(600), totalTimeout: .seconds(600))
         let answer = try await HTTPClient().send(
-            HTTPRequest(url: "http://[::1]:\(port)/"), options: HTTPClientOptions())
+            HTTPRequest(url: "http://[::1]:\(port)/"), options: options)
         #expect(answer.status == 200)
         await bench.page.stop()
     }

@@ -110,7 +110,7 @@ final class PageBench: Sendable {
 
     /// Waits until something holds, which other threads bring about.
     func eventually(_ holds: @Sendable () async throws -> Bool) async rethrows -> Bool {
-        for _ in 0..<3000 {
+        for _ in 0..<60_000 {
             if try await holds() { return true }
             try? await Task.sleep(for: .milliseconds(10))
         }

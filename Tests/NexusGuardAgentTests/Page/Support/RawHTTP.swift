@@ -59,11 +59,11 @@ enum RawHTTP {
         return try answer(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Connects to a port of loopback; reads give up after a minute.
+    /// Connects to a port of loopback; reads give up after ten minutes.
     static func connect(port: UInt16, from source: UInt32 = 1) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw Failure(call: "socket", number: errno) }
-        var patience = timeval(tv_sec: 60, tv_usec: 0)
+        var patience = timeval(tv_sec: 600, tv_usec: 0)
         setsockopt(
             descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout.size(ofValue: patience)))
         if source != 1 { _ = withAddress(host: source, port: 0) { bind(descriptor, $0, $1) } }
