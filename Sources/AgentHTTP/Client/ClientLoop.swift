@@ -58,8 +58,13 @@ final class ClientLoop: Sendable {
 
     private func run(_ multi: UnsafeMutableRawPointer) {
         var active: [UnsafeMutableRawPointer: Transfer] = [:]
+        // How long the thread and its connections stay after the transfer that came last.
+        var idleMilliseconds: Int32 = 0
         while true {
             admit(to: multi, &active)
+            if let transfer = active.values.max(by: { $0.options.idleLimit < $1.options.idleLimit }) {
+                idleMilliseconds = Int32(clamping: transfer.options.idleLimit.components.seconds * 1000)
+            }
             for (easy, transfer) in active where transfer.isCancelled {
                 active[easy] = nil
                 transfer.end(in: multi, with: .failure(.cancelled))
@@ -68,12 +73,12 @@ final class ClientLoop: Sendable {
             curl_multi_perform(multi, &runningCount)
             collect(from: multi, &active)
             if active.isEmpty, endsIfDone(multi) { return }
-            let wait = active.isEmpty ? Self.idleMilliseconds : Self.longestWait
+            let wait = active.isEmpty ? idleMilliseconds : Self.longestWait
             var eventCount: Int32 = 0
             let before = ContinuousClock.now
             let result = curl_multi_poll(multi, nil, 0, wait, &eventCount)
             let waited = before.duration(to: .now)
-            if active.isEmpty, waited >= .milliseconds(Self.idleMilliseconds) { retire() }
+            if active.isEmpty, waited >= .milliseconds(idleMilliseconds) { retire() }
             // A failure of poll itself must not turn into a busy loop.
             if result != CURLM_OK { usleep(10_000) }
         }
@@ -148,8 +153,6 @@ final class ClientLoop: Sendable {
         let pointer: UnsafeMutableRawPointer
     }
 
-    /// How long the thread and its connections stay without a transfer.
-    private static let idleMilliseconds: Int32 = 120_000
     /// libcurl wakes earlier for its own deadlines; this only bounds a wait without any.
     private static let longestWait: Int32 = 60_000
 }

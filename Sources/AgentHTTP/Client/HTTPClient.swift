@@ -9,7 +9,7 @@ internal import Synchronization
 /// must reach its server on the marked socket or not at all. TLS is at least 1.2; the system's certificate
 /// authorities are trusted, and those of a file of the options.
 ///
-/// Connections are kept for two minutes and used again. Requests whose method is not safe (RFC 9110, section
+/// Connections are kept as long as the options say and used again. Requests whose method is not safe (RFC 9110, section
 /// 9.2.1) are never sent twice, even where a kept connection turns out to be dead.
 public final class HTTPClient: HTTPTransport {
     private let loops = Mutex<[UInt32?: ClientLoop]>([:])

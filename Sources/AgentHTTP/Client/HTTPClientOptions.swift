@@ -10,7 +10,7 @@ public struct HTTPClientOptions: Sendable {
     ///
     /// Whole seconds; servers of this project send a comment each 15 s.
     public var streamIdleTimeout: Duration?
-    /// How long a connection that is kept may have carried nothing and still be used again; whole seconds.
+    /// How long a connection is kept that carries nothing; whole seconds.
     public var idleLimit: Duration
     /// The largest content of an answer, in bytes.
     public var responseLimit: Int
@@ -24,7 +24,7 @@ public struct HTTPClientOptions: Sendable {
     /// Creates options; the defaults suit a request to a control server.
     public init(
         connectTimeout: Duration = .seconds(5), totalTimeout: Duration = .seconds(10),
-        streamIdleTimeout: Duration? = nil, idleLimit: Duration = .seconds(118), responseLimit: Int = 65_536,
+        streamIdleTimeout: Duration? = nil, idleLimit: Duration = .seconds(120), responseLimit: Int = 65_536,
         certificateAuthorityFile: String? = nil, socketMark: UInt32? = nil,
         resolved: [(host: String, port: UInt16, addresses: [String])] = []
     ) {
