@@ -92,7 +92,7 @@ struct GarbageTests {
             let initiations = try await Capture(
                 lab, in: right.namespace, on: "cable", "udp and src host \(left.outer4)")
             #expect(try await left.namespace.ping(right.inner4))
-            #expect(try await left.namespace.answers(to: 5, from: right.inner4) == 5)
+            #expect(try await left.namespace.answersInTurn(to: 5, from: right.inner4) == 5)
             let fromRight = try await capture.stop().map(\.payload)
             let fromLeft = try await initiations.stop().map(\.payload)
             #expect(fromRight.contains { $0.first == 2 } && fromRight.contains { $0.first == 4 })

@@ -14,7 +14,7 @@ struct WireTests {
                 let capture = try await Capture(
                     lab, in: pair.right.namespace, on: "cable", "udp and src host \(pair.left.outer4)")
                 let options = ["-M", "do", "-s", "\(innerLength - 28)"]
-                let count = try await pair.left.namespace.answers(
+                let count = try await pair.left.namespace.answersInTurn(
                     to: 3, from: pair.right.inner4, options: options)
                 #expect(count == 3)
                 let data = try await capture.stop().map(\.payload).filter { $0.first == 4 && $0.count > 32 }
@@ -69,7 +69,8 @@ struct WireTests {
                     let capture = try await Capture(
                         lab, in: pair.right.namespace, on: "cable", "udp src port \(Pair.port)")
                     let options = ["-Q", "\(inner)"]
-                    let count = try await pair.left.namespace.answers(to: 2, from: address, options: options)
+                    let count = try await pair.left.namespace.answersInTurn(
+                        to: 2, from: address, options: options)
                     #expect(count == 2)
                     let data = try await capture.stop().filter {
                         $0.payload.first == 4 && $0.payload.count > 64

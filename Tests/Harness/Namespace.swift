@@ -87,4 +87,21 @@ package struct Namespace: Sendable {
         }
         return Set(numbers).intersection(1...count).count
     }
+
+    /// Sends so many echo requests and no more, each after the answer to the one before, and returns how many were
+    /// answered.
+    ///
+    /// A daemon that a busy machine holds up hands what has come meanwhile to the kernel in one piece, which captures
+    /// and firewalls take for one packet.
+    package func answersInTurn(
+        to count: Int, from address: String, options: [String] = []
+    ) async throws -> Int {
+        var answered = 0
+        for _ in 0..<count {
+            // With a deadline ping would send more of them until one is answered.
+            let words = ["ping", "-n", "-q", "-c", "1", "-W", "120"] + options + [address]
+            if try await Shell.run(prefix + words).succeeded { answered += 1 }
+        }
+        return answered
+    }
 }
