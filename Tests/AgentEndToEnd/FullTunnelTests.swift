@@ -114,6 +114,7 @@ struct FullTunnelTests {
             // Rules of others, with priorities around the agent's, stay.
             try await place.ip("-4 rule add priority 5405 to 203.0.113.0/24 lookup main")
             try await place.ip("-6 rule add priority 5405 to 2001:db8:ffff::/48 lookup main")
+            try await place.awaitLink("uplink")
             let before = try await routing(place)
             try await agent.start()
             let token = try await site.control.token(name: agent.name)

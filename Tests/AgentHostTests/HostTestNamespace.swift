@@ -72,7 +72,7 @@ enum HostTestNamespace {
         ] {
             try ip(line)
         }
-        try eventually("addresses are ready") { try Host.isSettled() }
+        for name in ["up0", "up1"] { try Host.awaitLink(name) }
     }
 
     /// Waits until a condition holds, which a busy machine may take long for.

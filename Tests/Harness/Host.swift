@@ -71,6 +71,16 @@ package enum Host {
         }
     }
 
+    /// Waits until an end of a cable is at work, with its own address of IPv6.
+    ///
+    /// The kernel tells of the carrier in its own time, and makes that address only then.
+    package static func awaitLink(_ name: String) throws {
+        try eventually("\(name) is at work") {
+            guard try tool("ip -o link show dev \(name)").contains(" state UP ") else { return false }
+            return try tool("ip -6 -o addr show dev \(name) scope link").contains("fe80:") && isSettled()
+        }
+    }
+
     /// Waits until a condition holds, which a busy machine may take long for.
     package static func eventually(_ what: String, _ condition: () throws -> Bool) throws {
         let deadline = ContinuousClock.now + Shell.patience

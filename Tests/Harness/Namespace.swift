@@ -39,6 +39,20 @@ package struct Namespace: Sendable {
         try await Shell.check(["ip", "-n", name] + line.split(separator: " ").map(String.init))
     }
 
+    /// Waits until an end of a cable is at work, with its own address of IPv6 and the routes to it.
+    ///
+    /// The kernel tells of the carrier in its own time, and makes these only then.
+    package func awaitLink(_ interface: String) async throws {
+        try await Shell.eventually("\(interface) is at work") {
+            let link = try await ip("-o link show dev \(interface)").text
+            guard link.contains(" state UP ") else { return false }
+            let routes = try await ip("-6 route show table all dev \(interface)").lines
+            return ["local fe80:", "fe80::/64", "multicast ff00::/8"].allSatisfy { start in
+                routes.contains { $0.hasPrefix(start) }
+            }
+        }
+    }
+
     /// Sends echo requests until one is answered.
     ///
     /// - Parameters:

@@ -217,8 +217,7 @@ struct CommandTests {
             [
                 "/bin/bash", "-c",
                 "set -o pipefail; \(command) status --watch | head -n 1; \(command) --help | true",
-            ]
-        )
+            ], environment: ["NEXUSGUARD_TIMEOUT": ServedAgent.patience])
         #expect(output.errors.isEmpty)
         #expect(output.text.contains("disconnected STOPPED"))
     }

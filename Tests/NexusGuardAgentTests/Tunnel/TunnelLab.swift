@@ -67,9 +67,8 @@ final class TunnelLab: Sendable {
             // What a full tunnel is for: an address beyond the server.
             try Self.tool("ip addr add 203.0.113.5/32 dev lo")
         }
-        try await Self.on(device) {
-            try Host.eventually("link-local addresses are ready") { try Host.isSettled() }
-        }
+        try await Self.on(server) { try Host.awaitLink("up1") }
+        try await Self.on(device) { try Host.awaitLink("up0") }
     }
 
     /// Ends the server's engine; the namespaces end with their threads.
