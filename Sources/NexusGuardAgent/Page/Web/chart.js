@@ -16,13 +16,14 @@ const staleAfter = 180;
 /** Samples as `{time, received, sent, age}`: milliseconds, bytes a second since the one before, seconds. */
 let samples = [];
 let previous = null;
-let drawnWidth = 0;
+/** The width and the size of text that the picture was drawn for. */
+let drawnFor = "";
 
-/** Draws anew whenever the picture gets another width. */
+/** Draws anew whenever the picture gets another width or size of text. */
 export function startChart() {
   // With the next frame: what an observer changes itself it would have to observe again.
   new ResizeObserver(() => requestAnimationFrame(() => {
-    if ($("chart").clientWidth !== drawnWidth) draw();
+    if (measures() !== drawnFor) draw();
   })).observe($("chart"));
 }
 
@@ -65,11 +66,13 @@ export function draw() {
   svg.toggleAttribute("hidden", isEmpty);
   setText($("chart-sentence"), isEmpty ? "Nothing to draw yet: the picture begins when the tunnel is up." : sentence());
   const width = $("chart").clientWidth;
-  drawnWidth = width;
+  drawnFor = measures();
   // A hidden panel has no width.
   if (isEmpty || width < 40) return;
   paint(svg, width, now);
 }
+
+const measures = () => `${$("chart").clientWidth} ${getComputedStyle($("chart")).fontSize}`;
 
 function sentence() {
   const latest = samples.at(-1);

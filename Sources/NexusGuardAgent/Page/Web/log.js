@@ -17,8 +17,9 @@ let last = 0;
 let waiting = [];
 let isFrameDue = false;
 
-/** Whether the reader was at the end when last seen there: only then does the log scroll by itself. */
+/** Whether the reader is at the end: only then does the log scroll by itself. */
 let follows = true;
+let lastTop = 0;
 
 /** The place in the log from which the stream of events goes on; `null` before anything was read. */
 export const position = () => (run === null ? null : `${run}.${last}`);
@@ -28,7 +29,11 @@ export function startLog(tell) {
   const log = $("log");
   log.addEventListener("scroll", () => {
     // A hidden list has no height, and says that it is at its end.
-    if (log.clientHeight > 0) follows = log.scrollHeight - log.scrollTop - log.clientHeight < 8;
+    if (log.clientHeight === 0) return;
+    // A list that got longer or narrower is not at its end either, but then nobody has scrolled up.
+    if (log.scrollHeight - log.scrollTop - log.clientHeight < 8) follows = true;
+    else if (log.scrollTop < lastTop) follows = false;
+    lastTop = log.scrollTop;
   });
   // The list comes into sight, or its size changes.
   new ResizeObserver(stay).observe(log);

@@ -5,7 +5,7 @@
 import * as api from "./api.js";
 import { addSample, draw, loadSamples, startChart } from "./chart.js";
 import { describe } from "./condition.js";
-import { $, onPress, onSubmit, setAttribute, setRefusal, setText, vibrate } from "./dom.js";
+import { $, isDisabled, onPress, onSubmit, setAttribute, setRefusal, setText, vibrate } from "./dom.js";
 import { addEntry, addGap, loadLog, position, showLogRights, startLog } from "./log.js";
 import { cancelImport, closeSettings, openSettings, prepareFirstRun, startSettings } from "./settings.js";
 import { showForwards, showStatus, showTimes } from "./status.js";
@@ -34,7 +34,7 @@ function start() {
   onPress($("first-import"), openSettingsView);
   onPress($("back"), goBack);
   onPress($("retry-now"), retry);
-  onPress($("vpn-toggle"), toggle);
+  $("vpn-toggle").addEventListener("click", toggle);
   onSubmit($("login-form"), $("log-in"), logIn);
   onPress($("use-password"), () => {
     showLogin();
@@ -210,6 +210,7 @@ function pause(milliseconds) {
 function take({ name, data, id }) {
   switch (name) {
     case "snapshot":
+      noteRollback(data);
       snapshot = data;
       update();
       break;
@@ -228,6 +229,12 @@ function take({ name, data, id }) {
       break;
     default: // `health` is in the snapshot too; later versions may send more.
   }
+}
+
+/** Nothing else tells who applied a configuration that it was taken back. */
+function noteRollback({ counters }) {
+  const before = snapshot?.counters.rollbacks ?? counters.rollbacks;
+  if (counters.rollbacks > before) complain("The new configuration did not work; the one before it is in use again");
 }
 
 /** A snapshot comes when something changes; counters and handshakes in between are those of the samples. */
@@ -263,18 +270,28 @@ function showSeconds() {
 
 // MARK: Actions
 
+/** What the user wants the switch to be, until the agent has been asked for it. */
+let wanted = null;
+
+/** The switch moves with the finger; the agent's answer moves it back if it must. Whoever presses again has the last word. */
 async function toggle() {
   const button = $("vpn-toggle");
-  const up = button.getAttribute("aria-checked") !== "true";
-  // The switch moves with the finger; the agent's answer moves it back if it must.
-  setAttribute(button, "aria-checked", String(up));
+  if (isDisabled(button)) return;
+  wanted = button.getAttribute("aria-checked") !== "true";
+  setAttribute(button, "aria-checked", String(wanted));
   vibrate("selection");
   sayAtSwitch("");
-  try {
-    snapshot = await api.request("POST", "/api/v1/tunnel", { up });
-  } catch (error) {
-    vibrate("error");
-    sayAtSwitch(error.message);
+  if (button.getAttribute("aria-busy") === "true") return;
+  button.setAttribute("aria-busy", "true");
+  while (wanted !== null) {
+    const up = wanted;
+    wanted = null;
+    try {
+      snapshot = await api.request("POST", "/api/v1/tunnel", { up });
+    } catch (error) {
+      vibrate("error");
+      sayAtSwitch(error.message);
+    }
   }
   button.removeAttribute("aria-busy");
   update();
@@ -299,10 +316,14 @@ async function retry() {
     clearTrouble();
     update();
   } catch (error) {
-    vibrate("error");
-    tell(`${sentence(error.message)}.`, "trouble");
-    setTimeout(clearTrouble, 8000);
+    complain(error.message);
   }
+}
+
+/** Says for a while what went wrong. */
+function complain(text) {
+  vibrate("error");
+  tell(`${sentence(text)}.`, "trouble", 15_000);
 }
 
 // MARK: Views

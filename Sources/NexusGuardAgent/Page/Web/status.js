@@ -70,15 +70,9 @@ function shortened(items) {
 
 /** The address of the administrators' page, as a link when it is one that a browser should follow. */
 function showAdmin(address) {
-  const value = document.querySelector('[data-row="admin"] .value');
-  if (value.textContent === (address || "-")) return;
   setRow("admin", address);
-  if (!/^https?:\/\//i.test(address ?? "")) return;
-  const link = make("a", "", address);
-  link.href = address;
-  link.target = "_blank";
-  link.rel = "noopener noreferrer";
-  value.replaceChildren(link);
+  const link = document.querySelector('[data-row="admin"] .value');
+  setAttribute(link, "href", /^https?:\/\//i.test(address ?? "") ? address : null);
 }
 
 /** An address without the length of a network that holds it alone. */

@@ -31,13 +31,13 @@ export function show(name, focus = null) {
   if (!isFirst || focus) (focus ?? $(name).querySelector("h1[tabindex]"))?.focus();
 }
 
-/** Says what was done, or what stands in the way; a sentence about a success goes away by itself. */
-export function tell(text, kind = "good") {
+/** Says what was done, or what stands in the way; a sentence about a success goes away by itself, others with a `time`. */
+export function tell(text, kind = "good", time = kind === "good" ? 6000 : null) {
   const banner = $("banner");
   clearTimeout(bannerTimer);
   banner.dataset.kind = kind;
   banner.textContent = text;
-  if (text && kind === "good") bannerTimer = setTimeout(() => tell(""), 6000);
+  if (text && time !== null) bannerTimer = setTimeout(() => tell(""), time);
 }
 
 /** Takes a sentence about trouble away; one about a success stays for its time. */
