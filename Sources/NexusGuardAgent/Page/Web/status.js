@@ -57,7 +57,7 @@ function showRows(snapshot, view) {
 function setRow(name, text, whole = text) {
   const row = document.querySelector(`[data-row="${name}"]`);
   const value = row.querySelector(".value");
-  setText(value, text || "-");
+  setText(value.firstElementChild, text || "-");
   setAttribute(value, "title", (whole ?? "").length > 20 ? whole : null);
   setAttribute(row, "aria-label", `${row.querySelector(".label").textContent}: ${text || "-"}`);
 }
