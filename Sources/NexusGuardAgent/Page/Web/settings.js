@@ -291,9 +291,15 @@ function value(name, sign, word, text) {
   return definition;
 }
 
+/** How often the agent has taken a configuration back since it started. */
+const rollbacks = async () => (await request("GET", "/api/v1/status")).counters.rollbacks;
+
 async function apply() {
   try {
+    const before = await rollbacks();
     await request("PUT", "/api/v1/config", pending);
+    // The server's next answer may have put the old one back in its place before this one was answered.
+    if (await rollbacks() > before) throw new Error("It did not work, and was taken back");
     const isFile = $("paste-field").hidden;
     forgetImport();
     vibrate("success");
