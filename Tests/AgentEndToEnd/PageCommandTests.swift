@@ -19,7 +19,7 @@ struct PageCommandTests {
             "Content-Length: \(body.utf8.count)", "", body,
         ]
         // The request comes from standard input: arguments are for everybody to read.
-        let script = "exec 3<>/dev/tcp/\(place); cat >&3; timeout 20 cat <&3"
+        let script = "exec 3<>/dev/tcp/\(place); cat >&3; timeout 250 cat <&3"
         let output = try await Shell.run(
             agent.namespace.prefix + ["bash", "-c", script], input: head.joined(separator: "\r\n"))
         let words = output.standardOutput.split(separator: " ", maxSplits: 2)

@@ -37,7 +37,7 @@ struct LogFollowTests {
         }
 
         func eventually(_ holds: (Following) -> Bool) async -> Bool {
-            for _ in 0..<1500 {
+            for _ in 0..<30_000 {
                 if holds(self) { return true }
                 try? await Task.sleep(for: .milliseconds(20))
             }
