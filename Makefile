@@ -61,7 +61,7 @@ demo-agent: packages-demo-agent ## control server and agent: identity, tunnel, n
 	@set -e; for product in $(AGENT_PRODUCTS); do $(SWIFT) build -c release --product $$product; done
 	@Tests/AgentEndToEnd/Scripts/demo-agent.sh .build/release
 
-test: unit compare-test end-to-end agent-end-to-end ## unit, simulation and end to end tests (as root: all of them)
+test: unit compare-test end-to-end agent-end-to-end browser-tests ## unit, simulation and end to end tests (as root: all of them)
 
 unit: packages-agent ## the tests that need no privileges
 	$(SWIFT) build --build-tests $(IMPORT_CHECK)

@@ -60,7 +60,7 @@ class AccessibilityTests(AccessibilityCase):
             "const at = document.querySelector('#status-text').closest('[aria-live]');"
             "return at && at.getAttribute('aria-live');")
         self.assertEqual(live, "polite")
-        page.click("#vpn-toggle")
+        page.toggle()
         page.wait_condition("stopped")
         self.assertTrue(self.nodes(name="VPN Status: Disconnected"))
         self.assertFalse(self.nodes(name="VPN Status: Connected"))
@@ -72,16 +72,17 @@ class AccessibilityTests(AccessibilityCase):
         for row in ROWS:
             value = page.value(row)
             self.assertTrue(value, row)
-            expected = f"{LABELS[row]}: {value}"
-            if row == "handshake":
-                self.assertTrue([name for name in names if name.startswith("Handshake: ")], names)
-            else:
-                self.assertIn(expected, names)
             self.assertEqual(page.text(f"[data-row={row}] .label"), LABELS[row])
-            # What the eye may see cut off, the ear gets whole.
-            self.assertEqual(
-                self.chromium.script("return document.querySelector(arguments[0]).textContent;",
-                                     f"[data-row={row}] .value"), value)
+            self.assertEqual(len([name for name in names if name.startswith(LABELS[row] + ": ")]), 1, names)
+            if row != "handshake":
+                # It gets older between the two looks.
+                self.assertIn(f"{LABELS[row]}: {value}", names)
+        # What an ellipsis cuts off the ear gets whole, and the lists of which a row shows the first are whole elsewhere.
+        self.assertIn(f"Admin Web: {self.control.admin}", names)
+        page.tab("status")
+        tunnel = self.agent.status()["tunnel"]
+        for prefix in tunnel["addresses"] + tunnel["allowedIPs"]:
+            self.assertIn(prefix.removesuffix("/32").removesuffix("/128"), page.text("#panel-status"))
 
     def test_the_switch_has_role_state_and_hint(self):
         page = self.connected_page()
@@ -89,7 +90,7 @@ class AccessibilityTests(AccessibilityCase):
         self.assertEqual(len(node), 1, self.nodes("switch"))
         self.assertEqual(str(node[0].properties.get("checked")), "true")
         self.assertIn("VPN", node[0].description)
-        page.click("#vpn-toggle")
+        page.toggle()
         page.wait_condition("stopped")
         node = [one for one in self.nodes("switch") if "VPN" in one.name]
         self.assertEqual(str(node[0].properties.get("checked")), "false")

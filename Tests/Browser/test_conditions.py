@@ -134,8 +134,16 @@ class Conditions(PageCase):
         self.chromium.resize(SMALL)
         self.assertEqual(sum(self.page.is_shown(f"#panel-{name}") for name in ("status", "ports", "log")), 1)
 
+    def test_coming_and_going_leaves_connections_for_the_next(self):
+        """A browser keeps pages that were left for a while, and has six connections for all of one origin."""
+        for _ in range(8):
+            self.page.open()
+        self.page.wait_condition("connected")
+        self.page.toggle()
+        self.page.wait_condition("stopped")
+
     def test_stopped(self):
-        self.page.click("#vpn-toggle")
+        self.page.toggle()
         self.page.wait_condition("stopped")
         self.assertShows("disconnected", advice="(?i)switch", countdown=False)
         self.assertLooksWell("stopped", condition="stopped")
@@ -197,7 +205,7 @@ class Conditions(PageCase):
         self.page.wait_condition("read-only", "connected")
         self.page.wait_text("body", "read-only")
         self.assertLooksWell("read-only")
-        self.page.click("#vpn-toggle")
+        self.page.toggle()
         self.page.tab("log")
         self.page.click("#clear-log")
         self.page.click("#open-settings")
@@ -226,7 +234,7 @@ class LossConditions(PageCase):
         self.assertRegex(page.text("#banner"), "(?i)again")
         self.assertTrue(self.chromium.script("return window.stayed;"), "the page was not loaded anew")
         # The session goes on: the switch works.
-        page.click("#vpn-toggle")
+        page.toggle()
         page.wait_condition("stopped")
 
     def test_agent_back_at_a_press(self):

@@ -12,11 +12,13 @@ GOOD = HEAD + """<style>
     body { margin: 0; background: #1A1A2E; color: #fff; font: 16px sans-serif }
     .card { background: rgba(0, 0, 0, .2); padding: 16px; border-radius: 12px; overflow: hidden }
     .row { display: flex; justify-content: space-between } button, input { min-height: 30px }
-    .name { color: #B0B0B0 } .value { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 120px }
+    .name { color: #B0B0B0 } .value { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 160px }
     .ears { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+    .cut { color: #9cf; display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; width: 200px }
     .log { height: 60px; overflow-y: auto } .bar { position: sticky; bottom: 0; background: #0F0F1A }
     </style><div class=card><div class=row><span class=name>Address</span><span class=value>a value that goes on
-    and on</span></div><p class=ears>only heard</p></div>
+    and on</span></div><p class=ears>only heard</p>
+    <a class="value cut" href=x>an address in a row of its own, much longer than there is room for in a window</a></div>
     <div class=log><p>1<p>2<p>3<p>4<p>5</div><label>Field <input value=x placeholder=y></label>
     <p>Some <b>bold</b> text that is long enough to be broken into lines on a telephone, and goes on a little more.</p>
     <div style="height:900px"></div><p>the end</p><div class=bar><button>Press</button></div>"""

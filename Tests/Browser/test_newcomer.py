@@ -43,7 +43,7 @@ class NewcomersWalk(PageCase):
         self.assertEqual(len([one for one in control.devices() if one["name"] == agent.name]), 1)
 
         # The switch.
-        page.click("#vpn-toggle")
+        page.toggle()
         page.wait_condition("connected", limit=60)
         self.assertTrue(agent.reaches_server())
 
@@ -55,6 +55,7 @@ class NewcomersWalk(PageCase):
         page.click("#open-settings")
         page.click("#export-config")
         page.type("#export-passphrase", "a long walk on a short pier")
+        self.chromium.forget_downloads()
         page.click("#export-download")
         path = self.chromium.downloaded()
         with open(path) as file:
@@ -64,7 +65,9 @@ class NewcomersWalk(PageCase):
         for secret in agent.secrets():
             self.assertNotIn(secret, text)
 
-        # Something else in between, so that the way back is seen to do something.
+        # Something else in between, so that the way back is seen to do something. The server would bring what it knows
+        # back with the next heartbeat.
+        control.set_faults("status=503@heartbeat")
         page.click("#paste-config")
         page.type("#paste-text", agent.configuration_as_file(mtu=1333))
         page.click("#preview-config")
@@ -87,6 +90,7 @@ class NewcomersWalk(PageCase):
         page.wait_hidden("#preview")
         agent.wait_for("the first MTU is back", lambda status: status["tunnel"]["mtu"] != 1333)
         page.click("#back")
+        control.set_faults()
+        agent.connect()
         page.wait_condition("connected")
         self.assertTrue(agent.reaches_server())
-        os.remove(path)

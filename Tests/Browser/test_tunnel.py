@@ -15,12 +15,12 @@ class SwitchTests(PageCase):
         for _ in range(2):
             self.assertTrue(self.agent.reaches_server())
             self.assertEqual(page.find("#vpn-toggle").get_attribute("aria-checked"), "true")
-            page.click("#vpn-toggle")
+            page.toggle()
             page.wait_condition("stopped")
             self.assertEqual(page.find("#vpn-toggle").get_attribute("aria-checked"), "false")
             eventually("the interface is gone", lambda: not self.agent.has_interface())
             self.assertFalse(self.agent.reaches_server(1))
-            page.click("#vpn-toggle")
+            page.toggle()
             page.wait_condition("connected")
         self.assertTrue(self.agent.reaches_server())
 

@@ -9,7 +9,7 @@ from .page import COLOURS
 from .world import World
 
 # Values of unknown length end in an ellipsis: the design has each row on one line.
-MAY_ELLIPSIZE = ".value"
+MAY_ELLIPSIZE = ".value, .value a"
 # A condition that passes by itself is made anew when it does while it is looked at.
 MOST_MAKINGS = 6
 

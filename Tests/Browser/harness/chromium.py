@@ -3,7 +3,6 @@
 
 import json
 import os
-import time
 
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
@@ -159,14 +158,16 @@ class Chromium:
             " text: document.body ? document.body.innerText.slice(0, 600) : '' };"))
 
     def downloaded(self, limit=20):
-        """The path of the one file that was downloaded, once it is whole."""
+        """The path of the file that was downloaded since `forget_downloads`, once it is whole."""
         def finished():
-            names = [name for name in os.listdir(self.downloads) if not name.endswith(".crdownload")]
+            names = [name for name in os.listdir(self.downloads) if name.endswith(".json")]
             return os.path.join(self.downloads, names[0]) if names else None
-        path = eventually("a file is downloaded", finished, limit)
-        # Chromium renames the file when it is complete.
-        time.sleep(0)
-        return path
+        # Chromium gives the file its name when it is complete.
+        return eventually("a file is downloaded", finished, limit)
+
+    def forget_downloads(self):
+        for name in os.listdir(self.downloads):
+            os.remove(os.path.join(self.downloads, name))
 
 
 class Node:

@@ -88,6 +88,15 @@ class Page:
 
     # Doing
 
+    def wait_idle(self, selector):
+        """Waits until a control has done what it was last pressed for; until then a press has no effect."""
+        self.chromium.wait(f"{selector} is not busy", lambda: self.find(selector).get_attribute("aria-busy") is None)
+
+    def toggle(self):
+        """Presses the switch."""
+        self.wait_idle("#vpn-toggle")
+        self.click("#vpn-toggle")
+
     def click(self, selector):
         element = self.wait_shown(selector)
         self.chromium.script("arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' });", element)

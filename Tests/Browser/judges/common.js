@@ -46,16 +46,26 @@ function stage() {
     return [...document.querySelectorAll("dialog:modal")].pop() || document.body;
 }
 
+/** Whether an element is one of many of its kind, of which enough were looked at already. */
+function isOneOfMany(element, seen) {
+    const kind = [element.localName, element.className, element.dataset && element.dataset.level].join();
+    const counts = seen.get(element.parentElement) || new Map();
+    seen.set(element.parentElement, counts);
+    counts.set(kind, (counts.get(kind) || 0) + 1);
+    return counts.get(kind) > 20;
+}
+
 /** Lines of text with what they belong to. Texts within controls that draw themselves are not among them. */
 function textLines() {
     const lines = [];
+    const seen = new Map();
     const walker = document.createTreeWalker(stage(), NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
         const element = node.parentElement;
         if (!node.data.trim() || element.closest("script, style, template, noscript, option, textarea, title, desc")) {
             continue;
         }
-        if (!isSeen(element)) continue;
+        if (!isSeen(element) || isOneOfMany(element, seen)) continue;
         const range = document.createRange();
         range.selectNodeContents(node);
         for (const box of range.getClientRects()) {

@@ -14,7 +14,8 @@ function layoutFaults({ mayEllipsize = "" } = {}) {
     onTop(faults, lines, buttons);
     covered(faults, lines, buttons);
     for (const { element, box } of buttons) {
-        if (element.localName === "a" && getComputedStyle(element).display === "inline") continue;
+        // Links within text are as high as its lines (WCAG 2.2, 2.5.8).
+        if (element.localName === "a") continue;
         // A label is a part of the target.
         const targets = [box, ...[...(element.labels || [])].map((label) => label.getBoundingClientRect())];
         const isLarge = (one) => one.width >= SMALLEST_TARGET - 0.5 && one.height >= SMALLEST_TARGET - 0.5;
@@ -88,12 +89,13 @@ function cutOff(faults, lines, mayEllipsize) {
     }
 }
 
-/** What can be seen of a box within the boxes that scroll around it. */
-function seenPart(element, box) {
+/** What can be seen of the box of an element, or of a text in it, within the boxes around that cut off what sticks out. */
+function seenPart(element, box, isText = false) {
     let { left, right, top, bottom } = box;
-    for (const at of ancestors(element)) {
+    for (const at of isText ? [element, ...ancestors(element)] : ancestors(element)) {
         const style = getComputedStyle(at);
         if (style.overflowX === "visible" && style.overflowY === "visible") continue;
+        if (style.display === "inline") continue;
         if (at === document.documentElement || at === document.body) continue;
         const outer = at.getBoundingClientRect();
         left = Math.max(left, outer.left);
@@ -107,7 +109,7 @@ function seenPart(element, box) {
 function onTop(faults, lines, buttons) {
     const items = [];
     for (const item of [...lines, ...buttons]) {
-        const part = seenPart(item.element, item.box);
+        const part = seenPart(item.element, item.box, Boolean(item.node));
         if (!part) continue;
         const slack = item.node ? (part.bottom - part.top) * 0.2 : 0;
         items.push({
@@ -139,7 +141,7 @@ function covered(faults, lines, buttons) {
     const place = [scrollX, scrollY];
     const inner = [...document.querySelectorAll("*")].filter((element) => element.scrollTop > 0)
         .map((element) => [element, element.scrollTop]);
-    for (const item of [...lines.slice(0, 200), ...buttons]) {
+    for (const item of [...lines, ...buttons]) {
         const { element } = item;
         element.scrollIntoView({ block: "center", inline: "nearest", behavior: "instant" });
         let box = element.getBoundingClientRect();
@@ -148,7 +150,7 @@ function covered(faults, lines, buttons) {
             range.selectNodeContents(item.node);
             box = range.getClientRects()[0] || box;
         }
-        const part = seenPart(element, box);
+        const part = seenPart(element, box, Boolean(item.node));
         if (!part) continue;
         const [x, y] = [(part.left + part.right) / 2, (part.top + part.bottom) / 2];
         if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) {
