@@ -183,4 +183,26 @@ struct StateDirectoryTests {
         #expect(error?.description.contains("another process of the agent uses it") == true)
         try first.lock()
     }
+
+    @Test("the lock is free as soon as its holder lets go, whatever child has inherited")
+    func inheritedLock() throws {
+        var inherited: Int32 = -1
+        defer { close(inherited) }
+        do {
+            let first = try StateDirectory(path: path)
+            try first.lock()
+            // What a child has between fork and exec: another descriptor of the same open directory.
+            for number: Int32 in 0..<4_096 where Self.target(of: number) == path {
+                inherited = fcntl(number, F_DUPFD_CLOEXEC, 0)
+            }
+            #expect(inherited >= 0)
+        }
+        try StateDirectory(path: path).lock()
+    }
+
+    private static func target(of descriptor: Int32) -> String {
+        var buffer = [CChar](repeating: 0, count: 4_096)
+        let count = readlink("/proc/self/fd/\(descriptor)", &buffer, buffer.count)
+        return String(decoding: buffer.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
 }

@@ -89,6 +89,8 @@ package struct PosixFileSystem: FileSystem {
     }
 
     package func close(_ descriptor: Int32) {
+        // Closing alone leaves a lock with a child that was forked meanwhile, up to its exec.
+        _ = flock(descriptor, LOCK_UN)
         _ = Glibc.close(descriptor)
     }
 

@@ -24,6 +24,8 @@ final class StateLock: Sendable {
     }
 
     deinit {
+        // Closing is not enough: a child that was forked meanwhile has the descriptor too, up to its exec.
+        flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 }

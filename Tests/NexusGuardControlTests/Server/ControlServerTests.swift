@@ -3,6 +3,7 @@
 import AgentCore
 import AgentHTTP
 import Foundation
+import Glibc
 import NexusGuard
 import NexusGuardControl
 import Testing
@@ -190,6 +191,28 @@ struct ControlServerTests {
         }
         let third = try RunningServer(directory.path, "--http")
         try await withServer(third) { client in
+            let response = try await client.send("GET", "/healthz")
+            #expect(response.status == 204)
+        }
+    }
+
+    @Test("the state is free as soon as its server has ended, whatever child has inherited")
+    func inheritedLock() async throws {
+        var inherited: [Int32] = []
+        defer { for descriptor in inherited { close(descriptor) } }
+        let server = try RunningServer(directory.path, "--http")
+        try await withServer(server) { _ in
+            // What a child has between fork and exec: another descriptor of the same open file.
+            for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+                let path = "/proc/self/fd/\(name)"
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
+                guard target == directory.file("serve.lock"), let number = Int32(name) else { continue }
+                inherited.append(fcntl(number, F_DUPFD_CLOEXEC, 0))
+            }
+            #expect(inherited.count == 1)
+        }
+        let next = try RunningServer(directory.path, "--http")
+        try await withServer(next) { client in
             let response = try await client.send("GET", "/healthz")
             #expect(response.status == 204)
         }
