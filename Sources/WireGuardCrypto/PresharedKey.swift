@@ -66,6 +66,16 @@ public struct PresharedKey: Sendable, CustomStringConvertible, CustomReflectable
     /// The 64 hexadecimal digits of the key itself.
     package var hexadecimal: String { withSecret { $0.withBytes { KeyText.hexadecimal($0) } } }
 
+    /// Calls `body` with the 32 bytes of the key, for a store or a protocol that must hold them.
+    ///
+    /// Nothing is copied. The span must not be kept beyond the call, and whoever copies the bytes has to erase the
+    /// copy; `base64` makes a `String`, which nobody can erase.
+    public func withBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (RawSpan) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try storage.key.withBytes(body)
+    }
+
     /// Calls `body` with the secret.
     package func withSecret<Result: ~Copyable, Failure: Error>(
         _ body: (borrowing SecretKey) throws(Failure) -> Result

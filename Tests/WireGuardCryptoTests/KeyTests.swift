@@ -37,6 +37,22 @@ struct KeyTests {
         }
     }
 
+    @Test("the bytes of a secret are handed out as they are, without a copy")
+    func borrowedBytes() throws {
+        var clamped = raw
+        clamped[0] &= 248
+        clamped[31] = clamped[31] & 127 | 64
+        let privateKey = try PrivateKey(rawRepresentation: raw.span.bytes)
+        let presharedKey = try PresharedKey(rawRepresentation: raw.span.bytes)
+        #expect(privateKey.withBytes { $0.withUnsafeBytes { Array($0) } } == clamped)
+        #expect(presharedKey.withBytes { $0.withUnsafeBytes { Array($0) } } == raw)
+        let places = (0..<2).map { _ in privateKey.withBytes { $0.withUnsafeBytes { $0.baseAddress } } }
+        #expect(places[0] != nil && places[0] == places[1])
+        #expect(throws: KeyError.notBase64) {
+            try privateKey.withBytes { (_: RawSpan) throws(KeyError) in throw .notBase64 }
+        }
+    }
+
     @Test("the forms are read from a buffer as from a text")
     func buffers() throws {
         let text = Array(base64.utf8)

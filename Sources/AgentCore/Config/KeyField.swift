@@ -40,12 +40,6 @@ enum KeyField {
         }
     }
 
-    /// The 32 bytes of a key.
-    static func bytes(of key: PrivateKey) -> SecretBytes { known(base64: key.base64) }
-
-    /// The 32 bytes of a key.
-    static func bytes(of key: PresharedKey) -> SecretBytes { known(base64: key.base64) }
-
     private static func key(_ name: String, of fields: JSONFields) throws(AgentError) -> SecretBytes {
         guard let text = try fields.secret(name), text.utf8.count > 0 else {
             throw fields.invalid(name, "is missing")
@@ -60,13 +54,6 @@ enum KeyField {
     ) throws(AgentError) -> SecretBytes {
         guard let bytes = text.utf8.withUnsafeBytes({ decoded($0) }) else {
             throw fields.invalid(name, "is neither 64 hexadecimal digits nor the base64 form of 32 bytes")
-        }
-        return bytes
-    }
-
-    private static func known(base64 text: String) -> SecretBytes {
-        guard let bytes = text.utf8.span.bytes.withUnsafeBytes({ decoded($0) }) else {
-            preconditionFailure("a key is written as 44 base64 characters")
         }
         return bytes
     }

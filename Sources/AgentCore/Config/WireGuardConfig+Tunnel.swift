@@ -19,9 +19,9 @@ extension WireGuardConfig {
                 }
             }
             hash.update("nexusguard/tunnel-digest/v1\n")
-            KeyField.bytes(of: privateKey).withBytes { hash.update($0) }
+            privateKey.withBytes { hash.update($0) }
             hash.update(UInt64(presharedKey == nil ? 0 : 1))
-            if let presharedKey { KeyField.bytes(of: presharedKey).withBytes { hash.update($0) } }
+            if let presharedKey { presharedKey.withBytes { hash.update($0) } }
             serverPublicKey.withBytes { hash.update($0) }
             put("addresses", Set(addresses.map(\.description)).sorted())
             put("allowed-ips", Set(allowedIPs.map(\.description)).sorted())

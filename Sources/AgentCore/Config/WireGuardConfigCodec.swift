@@ -74,10 +74,10 @@ public enum WireGuardConfigCodec {
         writer.name("internal_ip")
         writer.value(config.addresses.map(\.description).joined(separator: ", "))
         writer.name("private_key")
-        KeyField.bytes(of: config.privateKey).withBytes { writer.hexadecimal($0) }
+        config.privateKey.withBytes { writer.hexadecimal($0) }
         writer.name("preshared_key")
         if let presharedKey = config.presharedKey {
-            KeyField.bytes(of: presharedKey).withBytes { writer.hexadecimal($0) }
+            presharedKey.withBytes { writer.hexadecimal($0) }
         } else {
             writer.value("")
         }

@@ -10,13 +10,11 @@ struct Scrubber {
 
     private let known: [(text: String, replacement: String)]
 
-    /// Takes what is known: keys, device and host identifiers.
+    /// Takes what is known: device and host identifiers. Keys go by their form, so that none is held as a text here.
     init(config: WireGuardConfig?, hwid: String?) {
         var known: [(text: String, replacement: String)] = []
         if let config {
             known.append((config.deviceID, DeviceIDMask.mask(config.deviceID)))
-            known.append((config.privateKey.base64, "(key)"))
-            if let presharedKey = config.presharedKey { known.append((presharedKey.base64, "(key)")) }
         }
         if let hwid { known.append((hwid, DeviceIDMask.mask(hwid))) }
         // A very short identifier would tear other words apart; the mask of snapshot and log covers it.
