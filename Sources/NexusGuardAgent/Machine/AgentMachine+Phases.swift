@@ -34,7 +34,7 @@ extension AgentMachine {
         if state.isVerifying, state.tunnelWork == nil {
             state.phase = .tunnelRebuild
             state.deadlines.handshake = now + Timing.firstHandshake
-        } else if state.tunnelWork == nil, state.isFresh(at: now) {
+        } else if state.tunnelWork == nil, state.isFresh(at: now) || (state.tunnelIsUp && state.isQuiet) {
             enterHeartbeat()
         } else {
             state.phase = .tunnelUp
@@ -169,9 +169,12 @@ extension AgentMachine {
         case .tunnelUp, .tunnelRebuild: wanted = now + Timing.verificationPoll
         case .heartbeat where !state.isStale:
             // Nothing changes by itself before the last handshake is too old.
-            let handshake = state.lastHandshake ?? now
-            state.deadlines.poll = max(now, handshake + Timing.staleAfter) + .milliseconds(1)
-            return
+            let due = (state.lastHandshake ?? now) + Timing.staleAfter
+            if due > now || !state.isQuiet {
+                state.deadlines.poll = max(now, due) + .milliseconds(1)
+                return
+            }
+            wanted = now + Timing.quietPoll
         case .heartbeat, .appRetry, .failed: wanted = now + Timing.idlePoll
         case .boot, .stopped, .appInit, .provision, .offline:
             state.deadlines.poll = nil

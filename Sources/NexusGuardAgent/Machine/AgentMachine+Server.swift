@@ -66,8 +66,8 @@ extension AgentMachine {
     }
 
     private mutating func setInterval(_ wish: Duration) {
-        let interval = min(
-            max(wish, Timing.heartbeatBounds.lowerBound), Timing.heartbeatBounds.upperBound)
+        let bounds = Timing.heartbeatBounds
+        let interval = state.fixedInterval ?? min(max(wish, bounds.lowerBound), bounds.upperBound)
         guard interval != state.interval else { return }
         state.interval = interval
         state.spreadsNextHeartbeat = true

@@ -83,6 +83,7 @@ extension AgentMachine {
     private mutating func forgetHandshake() {
         state.lastHandshake = nil
         state.isStale = false
+        state.isQuiet = false
     }
 
     /// Takes note of what a look at the tunnel shows.
@@ -91,13 +92,16 @@ extension AgentMachine {
         guard observation.isUp else {
             tunnelIsGone()
             switch state.phase {
-            case .tunnelUp, .heartbeat, .tunnelRebuild, .appRetry:
+            // Said to be revoked but not proven so: what works is brought up again as it was.
+            case .failed where !state.inventory.hasIdentity: break
+            case .tunnelUp, .heartbeat, .tunnelRebuild, .appRetry, .failed:
                 retryLater(Failure(.tunnelInitFailed("the interface is gone")), tag: "tunnel")
                 promptHeartbeat()
-            case .boot, .stopped, .appInit, .provision, .offline, .failed: break
+            case .boot, .stopped, .appInit, .provision, .offline: break
             }
             return
         }
+        state.isQuiet = observation.isQuiet
         guard let handshake = observation.lastHandshake,
             state.lastHandshake.map({ handshake > $0 }) ?? true
         else { return }
@@ -151,7 +155,7 @@ extension AgentMachine {
 
     /// Sees whether the last handshake has become too old, and what may help.
     mutating func noteStaleness() {
-        guard state.tunnelIsUp, state.tunnelWork == nil, !state.isFresh(at: now),
+        guard state.tunnelIsUp, state.tunnelWork == nil, !state.isFresh(at: now), !state.isQuiet,
             [.heartbeat, .appRetry, .failed].contains(state.phase)
         else { return }
         if state.phase == .heartbeat, !state.isStale {

@@ -41,6 +41,7 @@ public actor AgentManager {
     var settingsProblem: AgentError?
 
     var handshakes = HandshakeTracker()
+    private var silence = SilenceTracker()
     var lastHeartbeat: Date?
     var lastContact: Date?
     var startedAt: Date?
@@ -126,6 +127,9 @@ public actor AgentManager {
                 isOnline: parts.network?.isOnline ?? true))
     }
 
+    /// Sends heartbeats at this interval whatever the server asks for; for tests of very many of them alone.
+    package func fixHeartbeatInterval(_ interval: Duration) { state.fixedInterval = interval }
+
     /// Takes the tunnel down and ends; what the user wants stays stored.
     public func stopAgent() async {
         dispatch(.shutdown)
@@ -202,7 +206,11 @@ public actor AgentManager {
         guard state.tunnelIsUp, state.tunnelWork == nil else { return nil }
         let handshake = handshakes.look(
             parts.tunnel.getLastHandshake(), now: parts.clock.now, date: parts.clock.date)
-        return AgentMachine.Observation(isUp: parts.tunnel.isTunnelUp(), lastHandshake: handshake)
+        let isQuiet = silence.look(
+            sendsKeepalives: inUse?.keepalive != 0, sentByteCount: parts.tunnel.info()?.sentByteCount ?? 0,
+            handshake: handshake, now: parts.clock.now)
+        return AgentMachine.Observation(
+            isUp: parts.tunnel.isTunnelUp(), lastHandshake: handshake, isQuiet: isQuiet)
     }
 
     // MARK: Those who wait and watch

@@ -113,11 +113,15 @@ extension AgentMachine {
         package var isUp: Bool
         /// When the last handshake since the start, or since the identity changed, was; on the agent's clock.
         package var lastHandshake: Duration?
+        /// Whether no handshake is to be expected: the tunnel sends no keepalives, and nothing else was sent that
+        /// the server has left unanswered.
+        package var isQuiet: Bool
 
         /// Creates an observation.
-        package init(isUp: Bool, lastHandshake: Duration? = nil) {
+        package init(isUp: Bool, lastHandshake: Duration? = nil, isQuiet: Bool = false) {
             self.isUp = isUp
             self.lastHandshake = lastHandshake
+            self.isQuiet = isQuiet
         }
     }
 

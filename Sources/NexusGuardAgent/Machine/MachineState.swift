@@ -41,6 +41,8 @@ extension AgentMachine {
         package var lastHandshake: Duration?
         /// Whether that is too long ago.
         package var isStale = false
+        /// Whether no handshake is to be expected, as last seen.
+        package var isQuiet = false
         /// Whether the configuration that runs has another identity and no handshake yet.
         package var isVerifying = false
         /// How the configuration that waits to be applied differs from the one in use.
@@ -53,6 +55,8 @@ extension AgentMachine {
         // The server.
         /// The interval of heartbeats.
         package var interval = Timing.heartbeat
+        /// An interval that no server changes; for tests of very many heartbeats alone.
+        package var fixedInterval: Duration?
         /// Whether a heartbeat is due as soon as one may be sent.
         package var wantsHeartbeat = false
         /// Whether the next interval is to begin anywhere within itself, so that agents drift apart.

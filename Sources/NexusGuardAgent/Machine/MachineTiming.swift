@@ -29,6 +29,10 @@ extension AgentMachine {
         package static let verificationPoll: Duration = .milliseconds(250)
         /// How often a tunnel without a handshake is looked at.
         package static let idlePoll: Duration = .seconds(5)
+        /// How often a tunnel that sends nothing by itself is looked at.
+        package static let quietPoll: Duration = .seconds(15)
+        /// How long what such a tunnel sends may go unanswered.
+        package static let unanswered: Duration = .seconds(15)
         /// How often the server's name is resolved anew while there is no handshake.
         package static let staleRefresh: Duration = .seconds(60)
         /// How long a configuration that was taken back is not tried again; doubles up to a slow retry.

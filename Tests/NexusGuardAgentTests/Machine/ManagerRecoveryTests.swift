@@ -170,6 +170,44 @@ struct ManagerRecoveryTests {
         try await bench.run { $0.state == .connected }
     }
 
+    @Test("also while a server says without proof that the device is revoked")
+    func lostWhileRevoked() async throws {
+        let bench = try await Self.connected()
+        bench.transport.answer { _ throws(HTTPError) in HTTPResponse(status: 404, body: Array("{}".utf8)) }
+        try await bench.run { $0.phase == .failed }
+        let good = try bench.secrets.loadWireGuardConfig()
+        bench.tunnel.lose()
+        try await bench.run(within: .seconds(60)) { _ in
+            bench.tunnel.calls.count { $0 == .start("192.0.2.1:51820") } == 2
+        }
+        try await bench.run { $0.tunnel != nil && $0.health.contains { $0.code == "revoked" } }
+        #expect(bench.tunnel.config?.difference(from: try #require(good)) == ConfigDifference.none)
+        bench.serve()
+        try await bench.run { $0.state == .connected && $0.health.isEmpty }
+    }
+
+    @Test("a tunnel without keepalives that nobody uses stays connected")
+    func quiet() async throws {
+        let bench = try ManagerBench()
+        let document = DeviceSample.document(more: #", "keepalive": 0"#)
+        try bench.store(document)
+        bench.serve { document }
+        try await bench.manager.startAgent()
+        try await bench.run { $0.lastHeartbeat != nil }
+        bench.tunnel.answers { _ in false }
+        // Each half a minute: the handshake is a quarter of an hour old by then.
+        try await bench.run { snapshot in
+            #expect(snapshot.state == .connected && snapshot.health.isEmpty)
+            return snapshot.counters.heartbeatsAccepted >= 30
+        }
+        #expect(!bench.tunnel.calls.contains(.refresh))
+        // The first packet that somebody sends and nobody answers shows that the server is away.
+        bench.tunnel.send(148)
+        try await bench.run(within: .seconds(60)) { $0.health.contains { $0.code == "handshake-stale" } }
+        bench.tunnel.answers { _ in true }
+        try await bench.run(within: .seconds(60)) { $0.state == .connected && $0.health.isEmpty }
+    }
+
     @Test("a wall clock that jumps makes no handshake old or young")
     func wallClock() async throws {
         let bench = try await Self.connected()

@@ -266,6 +266,78 @@ struct RecoveryTests {
         #expect(driver.state.shown == .connected && driver.state.health == [])
     }
 
+    @Test("without keepalives an old handshake is no fault while there is nothing to send")
+    func quiet() {
+        var driver = MachineDriver.settled()
+        let handshake = driver.now
+        let end = driver.now + .seconds(7_200)
+        var looks = 0
+        while let deadline = driver.state.nextDeadline, deadline < end {
+            driver.now = max(driver.now, deadline)
+            driver.send(.timer(.init(isUp: true, lastHandshake: handshake, isQuiet: true)))
+            looks += 1
+            if driver.state.request != nil { driver.send(.heartbeatAccepted(.init())) }
+            #expect(driver.state.shown == .connected && driver.state.health == [])
+            #expect(!driver.effects.contains(.refreshTunnel))
+        }
+        // A heartbeat each 30 s and a look each 15 s, and not more.
+        #expect(looks < 7_200 / 27 + 7_200 / 15 + 10)
+        // What is sent and left unanswered is one.
+        while let deadline = driver.state.nextDeadline, driver.state.shown == .connected, driver.now < end {
+            driver.now = max(driver.now, deadline)
+            driver.send(.timer(.init(isUp: true, lastHandshake: handshake, isQuiet: false)))
+            if driver.state.request != nil { driver.send(.heartbeatAccepted(.init())) }
+        }
+        #expect(driver.state.shown == .connecting)
+        #expect(driver.state.health.map(\.code) == ["handshake-stale"])
+    }
+
+    @Test("silence is what sends nothing, or what was sent a moment ago")
+    func silence() {
+        var tracker = SilenceTracker()
+        func look(_ seconds: Int, _ sent: UInt64, handshake: Int? = 0, keepalives: Bool = false) -> Bool {
+            tracker.look(
+                sendsKeepalives: keepalives, sentByteCount: sent, handshake: handshake.map { .seconds($0) },
+                now: .seconds(seconds))
+        }
+        #expect(!look(10, 148, handshake: nil))
+        #expect(!look(180, 9_000))
+        #expect(look(181, 9_000))
+        #expect(look(3_600, 9_000))
+        #expect(look(3_610, 9_148))
+        #expect(look(3_624, 9_148))
+        #expect(!look(3_625, 9_148))
+        #expect(!look(9_000, 9_148))
+        // A handshake ends it, and the next silence begins with what was sent until then.
+        #expect(!look(9_100, 10_000, handshake: 9_099))
+        #expect(look(9_300, 11_000, handshake: 9_099))
+        #expect(look(9_400, 11_000, handshake: 9_099))
+        // Another tunnel counts from 0.
+        #expect(look(9_500, 148, handshake: 9_099))
+        #expect(look(9_600, 296, handshake: 9_099))
+        #expect(!look(9_700, 296, handshake: 9_099))
+        #expect(!look(9_800, 296, handshake: 9_099, keepalives: true))
+    }
+
+    @Test("an interface that is lost while an unproven revocation stands is made anew from what is stored")
+    func revokedAndLost() {
+        var driver = MachineDriver.connected()
+        driver.send(.heartbeatFailed(.init(.revoked)))
+        #expect(driver.state.phase == .failed && driver.state.tunnelIsUp)
+        driver.advance(isUp: false)
+        #expect(!driver.state.tunnelIsUp)
+        driver.wait(for: .startTunnel, within: .seconds(10))
+        driver.send(.tunnelStarted)
+        driver.advance(handshake: driver.now)
+        #expect(driver.state.phase == .heartbeat && driver.state.shown == .connected)
+        #expect(driver.state.health.map(\.code) == ["revoked"])
+        // A server that still says so changes nothing of the tunnel.
+        #expect(driver.state.request?.kind == .heartbeat)
+        driver.send(.heartbeatFailed(.init(.revoked)))
+        #expect(driver.state.phase == .failed && driver.state.tunnelIsUp)
+        #expect(driver.state.inventory.hasIdentity)
+    }
+
     @Test("stores that cannot be read lead to no request for another identity")
     func unreadable() {
         var driver = MachineDriver()

@@ -53,7 +53,7 @@ struct TransitionTableTests {
         (.networkChanged, "                        .  .  .  .  PR TU .  .  .  .  .  .  .  . "),
         (.timer(nil), "                            .  .  .  .  .  .  .  .  .  .  .  .  .  . "),
         (.timer(handshake), "                      .  .  .  .  .  .  .  .  HB .  .  HB .  . "),
-        (.timer(.init(isUp: false)), "             .  .  .  .  .  .  .  .  RT RT .  RT .  . "),
+        (.timer(.init(isUp: false)), "             .  .  .  .  .  .  .  .  RT RT .  RT .  RT"),
         (.tunnelStarted, "                         .  .  .  .  .  .  .  .  .  .  .  .  .  . "),
         (.tunnelFailed(.tunnelInitFailed("x")), "  .  .  .  .  .  .  .  RT .  .  .  .  .  . "),
         (.tunnelStopped, "                         .  .  .  .  .  .  .  .  .  .  .  .  .  . "),

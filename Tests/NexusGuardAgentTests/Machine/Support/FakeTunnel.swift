@@ -19,6 +19,7 @@ final class FakeTunnel: TunnelControl {
     private struct Model {
         var calls: [Call] = []
         var config: WireGuardConfig?
+        var sentByteCount: UInt64 = 0
         /// When the last handshake was, by both clocks.
         var handshake: (at: Duration, date: Date)?
         /// Whether the next handshake need not wait for the keys to be old.
@@ -45,6 +46,8 @@ final class FakeTunnel: TunnelControl {
     func answers(_ answers: @escaping @Sendable (WireGuardConfig) -> Bool) {
         model.withLock { $0.answers = answers }
     }
+    /// Sends so many bytes more.
+    func send(_ count: UInt64) { model.withLock { $0.sentByteCount += count } }
     /// Lets the interface disappear.
     func lose() { model.withLock { $0.config = nil } }
 
@@ -97,10 +100,12 @@ final class FakeTunnel: TunnelControl {
     }
 
     func info() -> TunnelInfo? {
-        config.map { config in
+        let sentByteCount = model.withLock { $0.sentByteCount }
+        return config.map { config in
             TunnelInfo(
                 interface: "fake0", addresses: config.addresses.map(\.description),
-                allowedIPs: config.allowedIPs.map(\.description), endpoint: "\(config.endpoint)", mtu: 1420)
+                allowedIPs: config.allowedIPs.map(\.description), endpoint: "\(config.endpoint)",
+                sentByteCount: sentByteCount, mtu: 1420)
         }
     }
 
