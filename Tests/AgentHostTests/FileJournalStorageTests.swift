@@ -109,4 +109,15 @@ struct FileJournalStorageTests {
             #expect(try Self.names("\(folder)/state") == [])
         }
     }
+
+    @Test("a directory that is to stand in for itself is one directory")
+    func sameDirectory() throws {
+        try Self.withFolder { folder in
+            let storage = FileJournalStorage(directory: folder, fallback: folder)
+            try storage.save([1])
+            #expect(try storage.load() == [1])
+            try storage.save([])
+            #expect(try storage.load() == nil)
+        }
+    }
 }

@@ -55,6 +55,9 @@ struct LogStoreTests {
         for level in LogLevel.allCases { log.add(level: level, tag: "t", message: "m") }
         #expect(log.getLogs().map(\.level) == [.warn, .error])
         #expect(log.lastNumber == 2)
+        log.minimumLevel = .info
+        for level in LogLevel.allCases { log.add(level: level, tag: "t", message: "m") }
+        #expect(log.getLogs().map(\.level) == [.warn, .error, .info, .warn, .error])
     }
 
     @Test("after a clearing there are no entries and numbers go on rising")

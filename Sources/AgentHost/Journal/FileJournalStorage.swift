@@ -22,7 +22,7 @@ public final class FileJournalStorage: JournalStorage {
     ///   the boot clears, since so are all changes that the journal is for.
     public init(directory: String, fallback: String? = nil) {
         self.directory = directory
-        self.fallback = fallback
+        self.fallback = fallback == directory ? nil : fallback
     }
 
     /// Replaces the file; when the call returns the new one is on the disk.

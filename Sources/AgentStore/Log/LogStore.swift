@@ -10,7 +10,7 @@ public final class LogStore: LogSink {
     public static let defaultCapacity = 2_000
 
     let state: LogState
-    private let minimumLevel: LogLevel
+    private let threshold: Mutex<LogLevel>
     private let mirror: LogMirror?
     private let persister = Mutex<LogPersister?>(nil)
 
@@ -33,8 +33,14 @@ public final class LogStore: LogSink {
     /// Creates an empty log with a mirror of the caller.
     init(capacity: Int, minimumLevel: LogLevel, mirror: LogMirror?) {
         state = LogState(capacity: capacity)
-        self.minimumLevel = minimumLevel
+        threshold = Mutex(minimumLevel)
         self.mirror = mirror
+    }
+
+    /// The least important level that is kept; what is less important is dropped from now on.
+    public var minimumLevel: LogLevel {
+        get { threshold.withLock { $0 } }
+        set { threshold.withLock { $0 = newValue } }
     }
 
     /// Adds an entry; control characters are replaced and a message beyond 1,024 bytes is cut.

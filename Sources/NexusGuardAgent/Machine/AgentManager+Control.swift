@@ -153,7 +153,7 @@ extension AgentManager: AgentControl {
 
     /// Checks, stores and applies settings. `wantsUp` and `isProvisioned` of `settings` have no effect.
     ///
-    /// The name of the interface counts from the next start of the agent on.
+    /// The name of the interface counts from the next start of the agent on, which the log says.
     ///
     /// - Throws: `AgentError.configInvalid` that names the field.
     public func update(settings: AgentConfig) async throws(AgentError) {
@@ -171,17 +171,26 @@ extension AgentManager: AgentControl {
 
     /// Takes what the administrator fixed as it is now.
     ///
-    /// The name of the interface, the host's identifier and the host key count from the next start of the agent on.
+    /// The name of the interface, the host's identifier and the host key count from the next start of the agent
+    /// on, which the log says.
     public func reload(administrator: AdministratorSettings) {
         let before = effectiveSettings
+        let former = parts.administrator
         if parts.tokenFile == parts.administrator.tokenFile { parts.tokenFile = administrator.tokenFile }
         parts.administrator = administrator
         log(.info, "settings", "the administrator's settings are read again")
+        if administrator.hwid != former.hwid { tellOfNextStart("hwid") }
+        if administrator.hostKeyFile != former.hostKeyFile { tellOfNextStart("host_key_file") }
         settingsHaveChanged(from: before)
+    }
+
+    private func tellOfNextStart(_ field: String) {
+        log(.warn, "settings", "\(field): counts from the next start of the agent on")
     }
 
     private func settingsHaveChanged(from before: AgentConfig) {
         let after = effectiveSettings
+        if after.interfaceName != before.interfaceName { tellOfNextStart("interface") }
         let isOther =
             after.serverURL != before.serverURL
             || after.certificateAuthorityFile != before.certificateAuthorityFile

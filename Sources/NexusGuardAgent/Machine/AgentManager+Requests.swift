@@ -186,8 +186,12 @@ extension AgentManager {
     /// The settings with the addresses of the server: what the name servers say, and behind it those at
     /// which the server last answered.
     private func located(_ settings: ControlSettings) async -> ControlSettings {
-        guard settings.needsResolving, let lookup = parts.lookup else { return settings }
+        guard settings.needsResolving, let lookup = parts.lookup else {
+            if let address = try? IPAddress(settings.host) { watch([address]) }
+            return settings
+        }
         var settings = settings
+        defer { watch(settings.addresses) }
         if let fresh = control.fresh(settings.host, now: parts.clock.now) {
             settings.addresses = fresh
             return settings
@@ -200,15 +204,23 @@ extension AgentManager {
         let stored = control.stored.host == settings.host ? control.stored.addresses : []
         settings.addresses = found + stored.filter { !found.contains($0) }
         if !found.isEmpty { control.note(settings.addresses, of: settings.host, now: parts.clock.now) }
-        if !settings.addresses.isEmpty { parts.network?.setDestinations(destinations(settings.addresses)) }
         return settings
     }
 
-    /// What must be reachable for the host to be online: the control server or the tunnel's.
-    private func destinations(_ control: [IPAddress]) -> [IPAddress] {
-        guard let inUse else { return control }
-        guard case .address(let address, _) = inUse.endpoint.host else { return [] }
-        return control + [address]
+    /// Has the host count as online while the control server, or the tunnel's, has a route.
+    ///
+    /// A server of the tunnel that is named by a name may be anywhere: any network does then.
+    private func watch(_ control: [IPAddress]) {
+        guard !control.isEmpty else { return }
+        var destinations = control
+        if let inUse {
+            if case .address(let address, _) = inUse.endpoint.host {
+                destinations.append(address)
+            } else {
+                destinations = []
+            }
+        }
+        parts.network?.setDestinations(destinations)
     }
 
     /// Keeps the address at which the server answered, for a day on which its name cannot be resolved.

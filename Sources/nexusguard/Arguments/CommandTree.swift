@@ -172,7 +172,10 @@ enum CommandTree {
         CommandSpecification(
             "cleanup", "undo what a daemon that was killed left on the host",
             details: "Works without the daemon, and only while none runs.",
-            options: [OptionSpecification("state-dir", takes: .directory, "state directory of the daemon")]),
+            options: [
+                OptionSpecification("state-dir", takes: .directory, "state directory of the daemon"),
+                OptionSpecification("runtime-dir", takes: .directory, "runtime directory of the daemon"),
+            ]),
     ]
 
     private static let other = [

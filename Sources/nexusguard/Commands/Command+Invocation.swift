@@ -37,7 +37,9 @@ extension Command {
         case "config": self = try Self.config(invocation)
         case "netcheck": self = .netcheck
         case "bugreport": self = .bugreport(output: invocation.last("output"))
-        case "cleanup": self = .cleanup(stateDirectory: invocation.last("state-dir"))
+        case "cleanup":
+            self = .cleanup(
+                stateDirectory: invocation.last("state-dir"), runtimeDirectory: invocation.last("runtime-dir"))
         case "completion":
             // The parser let only shells of the table through.
             self = .completion(invocation.arguments.first.flatMap(CompletionShell.init(rawValue:)) ?? .bash)

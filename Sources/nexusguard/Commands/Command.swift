@@ -31,7 +31,7 @@ enum Command: Equatable {
     case importConfig(ImportOptions)
     case netcheck
     case bugreport(output: String?)
-    case cleanup(stateDirectory: String?)
+    case cleanup(stateDirectory: String?, runtimeDirectory: String?)
     case completion(CompletionShell)
 }
 

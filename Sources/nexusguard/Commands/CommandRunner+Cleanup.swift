@@ -10,29 +10,34 @@ extension CommandRunner {
     private static let runtimeDirectory = "/run/nexusguard"
 
     /// Undoes what a daemon that was killed left on the host; the daemon is not asked and must not run.
-    func cleanup(stateDirectory: String?) -> ExitCode {
-        let directories = stateDirectory.map { [$0] } ?? [Self.stateDirectory, Self.runtimeDirectory]
-        var undone = 0
-        for path in directories {
-            // What is not there has nothing to undo, and must not be made by looking.
-            guard access(path, F_OK) == 0 || errno != ENOENT else { continue }
-            do throws(AgentError) {
+    ///
+    /// Without a runtime directory that of a daemon with the usual state directory is looked into.
+    func cleanup(stateDirectory: String?, runtimeDirectory: String?) -> ExitCode {
+        let state = stateDirectory ?? Self.stateDirectory
+        let runtime = runtimeDirectory ?? (stateDirectory == nil ? Self.runtimeDirectory : nil)
+        do throws(AgentError) {
+            // A daemon that runs has one of these. What is not there must not be made by looking.
+            let places: [String] = [state] + (runtime.map { ["\($0)/store"] } ?? [])
+            var locked: [StateDirectory] = []
+            for path in places where access(path, F_OK) == 0 || errno != ENOENT {
                 let directory = try StateDirectory(path: path)
                 try directory.lock()
-                undone += try withExtendedLifetime(directory) { () throws(AgentError) in
-                    try Self.replay(path)
-                }
-            } catch {
-                return failCleanup(error)
+                locked.append(directory)
             }
+            let undone = try withExtendedLifetime(locked) { () throws(AgentError) in
+                try Self.replay(state, fallback: runtime)
+            }
+            guard !isJSON else { return show(#"{"schema":1,"undone":\#(undone)}"# + "\n") }
+            return show(undone == 0 ? "nothing to undo\n" : "undone: \(undone)\n")
+        } catch {
+            return failCleanup(error)
         }
-        guard !isJSON else { return show(#"{"schema":1,"undone":\#(undone)}"# + "\n") }
-        return show(undone == 0 ? "nothing to undo\n" : "undone: \(undone)\n")
     }
 
-    private static func replay(_ path: String) throws(AgentError) -> Int {
+    private static func replay(_ directory: String, fallback: String?) throws(AgentError) -> Int {
         do {
-            return try HostNetwork(storage: FileJournalStorage(directory: path)).replay()
+            let storage = FileJournalStorage(directory: directory, fallback: fallback)
+            return try HostNetwork(storage: storage).replay()
         } catch {
             throw .tunnelInitFailed(error.description)
         }

@@ -72,7 +72,8 @@ struct CommandRunner {
         case .importConfig(let options): return try await importConfig(options)
         case .netcheck: return try await netcheck()
         case .bugreport(let output): return try await bugreport(output: output)
-        case .cleanup(let stateDirectory): return cleanup(stateDirectory: stateDirectory)
+        case .cleanup(let stateDirectory, let runtimeDirectory):
+            return cleanup(stateDirectory: stateDirectory, runtimeDirectory: runtimeDirectory)
         }
     }
 

@@ -38,7 +38,10 @@ struct ArgumentParserTests {
         #expect(try command("config", "show") == .showConfig)
         #expect(try command("settings") == .showSettings)
         #expect(try command("completion", "zsh") == .completion(.zsh))
-        #expect(try command("cleanup", "--state-dir", "/tmp/x") == .cleanup(stateDirectory: "/tmp/x"))
+        #expect(
+            try command("cleanup", "--state-dir", "/tmp/x", "--runtime-dir", "/tmp/y")
+                == .cleanup(stateDirectory: "/tmp/x", runtimeDirectory: "/tmp/y"))
+        #expect(try command("cleanup") == .cleanup(stateDirectory: nil, runtimeDirectory: nil))
     }
 
     @Test("options stand before and behind the command, and values behind = or a space")

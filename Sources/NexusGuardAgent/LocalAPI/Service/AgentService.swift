@@ -31,6 +31,9 @@ public final class AgentService: Sendable {
         public var tokenFile: String?
         /// What of the page the command line says, in place of the administrator's file.
         public var page = PageSettings()
+        /// An interval of heartbeats in place of the server's; for tests of very many of them alone, out of reach of
+        /// programs that embed the agent and of every setting.
+        package var heartbeatInterval: Duration?
 
         /// Creates options.
         public init(
@@ -70,8 +73,7 @@ public final class AgentService: Sendable {
             pageOptions.settings = administrator.page.replaced(by: options.page)
             try pageOptions.settings.check()
             log = LogStore(
-                minimumLevel: options.logLevel ?? administrator.logLevel ?? .info,
-                mirrorsToStandardError: true)
+                minimumLevel: Self.logLevel(options, administrator), mirrorsToStandardError: true)
             Self.makeDirectory(options.runtimeDirectory)
             directory = try StateDirectory(
                 path: options.stateDirectory, fallback: options.runtimeDirectory,
@@ -79,9 +81,8 @@ public final class AgentService: Sendable {
             try directory.lock()
             let settingsStore = SettingsStore(directory: directory)
             let settings = administrator.applied(to: try settingsStore.loadConfig() ?? AgentConfig())
-            // The journal counts for one boot, so that either place serves.
             let place = directory.isDegraded ? options.runtimeDirectory : options.stateDirectory
-            let host = try Self.host(journalIn: place, log: log)
+            let host = try Self.host(options, isDegraded: directory.isDegraded, log: log)
             var tunnelOptions = TunnelManager.Options(interfaceName: settings.interfaceName)
             tunnelOptions.timestampFile = "\(place)/tunnel.tai64n"
             tunnelOptions.endpointFile = "\(place)/endpoint.json"
@@ -111,6 +112,7 @@ public final class AgentService: Sendable {
 
     /// Starts the agent, and listens.
     public func start() async throws(AgentServiceError) {
+        if let interval = options.heartbeatInterval { await manager.fixHeartbeatInterval(interval) }
         do throws(AgentError) {
             try await manager.startAgent()
         } catch {
@@ -140,6 +142,7 @@ public final class AgentService: Sendable {
             let administrator = try AdministratorSettings(contentsOf: options.configurationFile)
             let pageSettings = administrator.page.replaced(by: options.page)
             try pageSettings.check()
+            log.minimumLevel = Self.logLevel(options, administrator)
             await manager.reload(administrator: administrator)
             persistence.apply(await manager.settings)
             await page.apply(pageSettings)
@@ -148,14 +151,35 @@ public final class AgentService: Sendable {
         }
     }
 
-    private static func host(journalIn directory: String, log: LogStore) throws(AgentError) -> HostNetwork {
-        let host = HostNetwork(storage: FileJournalStorage(directory: directory), log: log)
+    private static func logLevel(_ options: Options, _ administrator: AdministratorSettings) -> LogLevel {
+        options.logLevel ?? administrator.logLevel ?? .info
+    }
+
+    /// The host's network, with what an earlier run left undone.
+    ///
+    /// The journal counts for one boot, so that the runtime directory serves where the other cannot be written.
+    private static func host(
+        _ options: Options, isDegraded: Bool, log: LogStore
+    ) throws(AgentError) -> HostNetwork {
+        let storage = FileJournalStorage(
+            directory: options.stateDirectory, fallback: options.runtimeDirectory)
+        let host = HostNetwork(storage: storage, log: log)
         do throws(HostError) {
             try host.replay()
+            return host
+        } catch {
+            guard isDegraded, case .journal = error else { throw .tunnelInitFailed(error.description) }
+            log.add(level: .warn, tag: "host", message: "no journal of an earlier run: \(error)")
+        }
+        // A disk that cannot even be read: what the rules and routes show is undone all the same.
+        let substitute = HostNetwork(
+            storage: FileJournalStorage(directory: options.runtimeDirectory), log: log)
+        do throws(HostError) {
+            try substitute.replay()
+            return substitute
         } catch {
             throw .tunnelInitFailed(error.description)
         }
-        return host
     }
 
     /// Without the watch the agent still works, and learns of changes by its heartbeats alone.

@@ -81,6 +81,22 @@ struct DaemonTests {
         #expect(access(path, F_OK) != 0)
     }
 
+    @Test("a journal in the runtime directory is replayed by cleanup, which leaves that directory as it is")
+    func cleanupOfTheStandIn() async throws {
+        let folder = try TemporaryFolder()
+        for name in ["state", "run"] { mkdir("\(folder.path)/\(name)", name == "run" ? 0o755 : 0o700) }
+        try folder.write("run/journal.json", "nonsense")
+        let output = try await Shell.runAside([
+            "/usr/bin/unshare", "--net", "--", Built.path("nexusguard"), "cleanup",
+            "--state-dir", "\(folder.path)/state", "--runtime-dir", "\(folder.path)/run",
+        ])
+        #expect(output.status == 0, "\(output.errors)")
+        #expect(access("\(folder.path)/run/journal.json.bad-1", F_OK) == 0)
+        var information = stat()
+        #expect(stat("\(folder.path)/run", &information) == 0)
+        #expect(information.st_mode & 0o7777 == 0o755)
+    }
+
     @Test("neither core files nor other processes of its user get at its memory")
     func memory() async throws {
         let daemon = try DaemonProcess()
@@ -123,6 +139,17 @@ struct DaemonTests {
         #expect(await daemon.notify.wait(for: "RELOADING=1") != nil)
         #expect(await daemon.notify.wait(for: "READY=1") != nil)
         #expect(try await daemon.run(["settings", "get", "serverURL"]).text == "https://b.example\n")
+        try daemon.folder.write(
+            "agent.conf", "server_url = https://b.example\nlog_level = debug\ninterface = ng7\n")
+        kill(daemon.process, SIGHUP)
+        #expect(await daemon.notify.wait(for: "READY=1") != nil)
+        #expect(try await daemon.run(["logs", "--level", "warn"]).text.contains("interface: counts from"))
+        try daemon.folder.write("agent.conf", "server_url = https://b.example\nlog_level = error\n")
+        kill(daemon.process, SIGHUP)
+        #expect(await daemon.notify.wait(for: "READY=1") != nil)
+        // With the level of errors alone, the words about this change are not kept any more.
+        let warnings = try await daemon.run(["logs", "--level", "warn"]).text
+        #expect(warnings.ranges(of: "interface: counts from").count == 1)
         try daemon.folder.write("agent.conf", "nonsense\n")
         kill(daemon.process, SIGHUP)
         #expect(await daemon.notify.wait(for: "READY=1") != nil)

@@ -8,6 +8,7 @@ import Synchronization
 final class FakeNetwork: NetworkWatching {
     private struct Model {
         var isOnline = true
+        var destinations: [IPAddress] = []
         var readers: [AsyncStream<NetworkEvent>.Continuation] = []
     }
 
@@ -23,7 +24,10 @@ final class FakeNetwork: NetworkWatching {
 
     func hasRoute(to address: IPAddress) -> Bool { isOnline }
 
-    func setDestinations(_ destinations: [IPAddress]) {}
+    func setDestinations(_ destinations: [IPAddress]) { model.withLock { $0.destinations = destinations } }
+
+    /// What was said to be the way out.
+    var destinations: [IPAddress] { model.withLock { $0.destinations } }
 
     /// Tells of an event.
     func tell(_ event: NetworkEvent) {

@@ -20,13 +20,15 @@ final class ManagerBench: Sendable {
     let settings: SettingsStore
     let secrets: SecretStore
     let path: String
+    private let lookup: (any ControlLookup)?
     private let current: Mutex<AgentManager>
 
     /// The agent; after a kill another one.
     var manager: AgentManager { current.withLock { $0 } }
 
     /// Makes an agent for which a server is set.
-    init(_ change: (inout AgentConfig) -> Void = { _ in }) throws {
+    init(lookup: (any ControlLookup)? = nil, _ change: (inout AgentConfig) -> Void = { _ in }) throws {
+        self.lookup = lookup
         let template = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(
             at: template, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -41,7 +43,7 @@ final class ManagerBench: Sendable {
         change(&config)
         try settings.saveConfig(config)
         current = Mutex(
-            Self.makeManager(directory, settings, secrets, tunnel, network, log, transport, clock))
+            Self.makeManager(directory, settings, secrets, tunnel, network, log, transport, clock, lookup))
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
@@ -52,13 +54,14 @@ final class ManagerBench: Sendable {
         let directory = try StateDirectory(path: path + "/state")
         let next = Self.makeManager(
             directory, SettingsStore(directory: directory), SecretStore(directory: directory), tunnel,
-            network, log, transport, clock)
+            network, log, transport, clock, lookup)
         current.withLock { $0 = next }
     }
 
     private static func makeManager(
         _ directory: StateDirectory, _ settings: SettingsStore, _ secrets: SecretStore, _ tunnel: FakeTunnel,
-        _ network: FakeNetwork, _ log: RecordingLog, _ transport: ScriptedTransport, _ clock: ManualClock
+        _ network: FakeNetwork, _ log: RecordingLog, _ transport: ScriptedTransport, _ clock: ManualClock,
+        _ lookup: (any ControlLookup)?
     ) -> AgentManager {
         var administrator = AdministratorSettings()
         administrator.hwid = DeviceSample.hwid
@@ -66,6 +69,7 @@ final class ManagerBench: Sendable {
             directory: directory, settings: settings, secrets: secrets, administrator: administrator,
             tunnel: tunnel, network: network, log: log, transport: transport)
         parts.clock = clock
+        parts.lookup = lookup
         parts.socketMark = nil
         return AgentManager(parts)
     }
