@@ -55,7 +55,7 @@ extension AgentMachine {
             state.inventory.hasPendingToken = false
             effects.append(.erasePendingToken)
         }
-        if news.difference > .forwards, isAcceptable(news.digest) {
+        if news.difference > .forwards, isAcceptable(news.digest), !isBeingApplied(news.digest) {
             state.candidate = news.difference
             state.candidateDigest = news.digest
         }
@@ -71,6 +71,11 @@ extension AgentMachine {
         guard interval != state.interval else { return }
         state.interval = interval
         state.spreadsNextHeartbeat = true
+    }
+
+    /// Whether a configuration that came again is the one that is being applied just now.
+    private func isBeingApplied(_ digest: [UInt8]) -> Bool {
+        state.tunnelWork == .applying && state.candidate == nil && state.candidateDigest == digest
     }
 
     private func isAcceptable(_ digest: [UInt8]) -> Bool {

@@ -139,6 +139,18 @@ struct RebuildTests {
         #expect(driver.effects == [.confirmCandidate, .applyCandidate])
     }
 
+    @Test("a configuration that comes again while it is applied is applied once", arguments: [false, true])
+    func again(isOther: Bool) {
+        var driver = MachineDriver.applying(.identity)
+        driver.send(.refresh)
+        #expect(driver.state.request?.kind == .heartbeat)
+        driver.send(Self.news(.identity, isOther ? 2 : 1))
+        driver.send(.applied(.identity))
+        driver.send(.timer(.init(isUp: true, lastHandshake: driver.now)))
+        #expect(driver.effects.contains(.applyCandidate) == isOther)
+        #expect(driver.state.counters.rebuilds == 1)
+    }
+
     @Test("a configuration that comes while the tunnel is down is stored and used")
     func tunnelDown() {
         var driver = MachineDriver.starting()
