@@ -39,7 +39,8 @@ extension Command {
         case "bugreport": self = .bugreport(output: invocation.last("output"))
         case "cleanup":
             self = .cleanup(
-                stateDirectory: invocation.last("state-dir"), runtimeDirectory: invocation.last("runtime-dir"))
+                stateDirectory: invocation.last("state-dir"),
+                runtimeDirectory: invocation.last("runtime-dir"))
         case "completion":
             // The parser let only shells of the table through.
             self = .completion(invocation.arguments.first.flatMap(CompletionShell.init(rawValue:)) ?? .bash)

@@ -13,14 +13,21 @@ final class Agent: Sendable {
     let stateDirectory: String
     let runtimeDirectory: String
     private let configurationFile: String
+    private let program: [String]
     private let lab: Lab
     private let processes = Mutex<[Child]>([])
 
     /// Prepares an agent; nothing runs yet.
     ///
-    /// - Parameter settings: Lines of the administrator's file.
-    init(_ lab: Lab, in namespace: Namespace, name: String, settings: [String]) throws {
+    /// - Parameters:
+    ///   - settings: Lines of the administrator's file.
+    ///   - program: The daemon, with arguments besides its places.
+    init(
+        _ lab: Lab, in namespace: Namespace, name: String, settings: [String],
+        program: [String] = [Program.agent, "--log-level", "debug"]
+    ) throws {
         self.lab = lab
+        self.program = program
         self.namespace = namespace
         self.name = name
         stateDirectory = lab.path(of: "\(name).state")
@@ -49,8 +56,9 @@ final class Agent: Sendable {
     @discardableResult
     func launch() throws -> Child {
         let child = try lab.spawn(
-            in: namespace, Program.agent, "--state-dir", stateDirectory, "--runtime-dir", runtimeDirectory,
-            "--config", configurationFile, "--log-level", "debug")
+            in: namespace,
+            arguments: program + ["--state-dir", stateDirectory, "--runtime-dir", runtimeDirectory]
+                + ["--config", configurationFile])
         processes.withLock { $0.append(child) }
         return child
     }
@@ -109,7 +117,8 @@ final class Agent: Sendable {
     /// Waits for a status; what it was instead is in the error.
     @discardableResult
     func waitFor(
-        _ sentence: String, atMost limit: Duration = Shell.patience, _ condition: (AgentStatus) -> Bool
+        _ sentence: String, atMost limit: Duration = Shell.patience,
+        every pause: Duration = .milliseconds(100), _ condition: (AgentStatus) -> Bool
     ) async throws -> AgentStatus {
         let deadline = ContinuousClock.now + limit
         while true {
@@ -119,7 +128,7 @@ final class Agent: Sendable {
                 let lines = log.split(separator: "\n").suffix(30).joined(separator: "\n")
                 throw ShellError.neverTrue("\(sentence); \(name) is \(status)\n\(lines)")
             }
-            try await Task.sleep(for: .milliseconds(100))
+            try await Task.sleep(for: pause)
         }
     }
 

@@ -45,16 +45,21 @@ struct Site: Sendable {
         return try agent(number, in: place, settings: settings)
     }
 
+    /// The identifier of the host of an agent; the real machine-id is that of all namespaces.
+    func hwid(_ number: Int) -> String {
+        String(repeating: "0", count: 32 - "\(number)".count) + "\(number)"
+    }
+
     /// Another agent in a place that is there; only one of them may run at a time.
     func agent(
-        _ number: Int, in place: Namespace, settings: [String] = []
+        _ number: Int, in place: Namespace, settings: [String] = [],
+        program: [String] = [Program.agent, "--log-level", "debug"]
     ) throws -> Agent {
-        // The real machine-id is that of all namespaces.
-        let hwid = String(repeating: "0", count: 32 - "\(number)".count) + "\(number)"
-        return try Agent(
+        try Agent(
             lab, in: place, name: "device\(number)",
             settings: ["server_url = https://192.0.2.1:\(ControlServer.port)"]
-                + ["ca_file = \(control.authorityFile)", "hwid = \(hwid)"] + settings)
+                + ["ca_file = \(control.authorityFile)", "hwid = \(hwid(number))"] + settings,
+            program: program)
     }
 
     /// A namespace with a cable to the server.
@@ -83,7 +88,11 @@ struct Site: Sendable {
 
     /// An agent that runs, with an identity and a tunnel that is up.
     func connectedAgent(_ number: Int = 1, settings: [String] = []) async throws -> Agent {
-        let agent = try await agent(number, settings: settings)
+        try await connect(agent(number, settings: settings))
+    }
+
+    /// Starts an agent, gives it an identity, and returns when its tunnel is up.
+    func connect(_ agent: Agent) async throws -> Agent {
         try await agent.start()
         let token = try await control.token(name: agent.name)
         try await agent.command("provision", "--token-file", token.path)
