@@ -73,7 +73,7 @@ struct OtherUserTests {
         let request = #"GET /api/v1/events?after=0 HTTP/1.1\r\nHost: localhost\r\n\r\n"#
         // The connection is kept until the second event has come, and then long enough for others.
         let command = """
-            out=$(mktemp)
+            out=$(TMPDIR=/tmp mktemp)
             (printf '\(request)'; for try in $(seq 1000); do grep -q 'event: health' $out && break; sleep 0.5; done
             sleep 2) | socat - UNIX-CONNECT:\(served.socket) >$out
             cat $out; rm $out
