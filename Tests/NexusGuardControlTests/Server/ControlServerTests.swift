@@ -202,13 +202,16 @@ struct ControlServerTests {
         defer { for descriptor in inherited { close(descriptor) } }
         let server = try RunningServer(directory.path, "--http")
         try await withServer(server) { _ in
-            // What a child has between fork and exec: another descriptor of the same open file.
-            for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
-                let path = "/proc/self/fd/\(name)"
-                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
-                guard target == directory.file("serve.lock"), let number = Int32(name) else { continue }
-                inherited.append(fcntl(number, F_DUPFD_CLOEXEC, 0))
+            let lock = directory.file("serve.lock")
+            let holders = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+                name in
+                let target = try? FileManager.default.destinationOfSymbolicLink(
+                    atPath: "/proc/self/fd/\(name)")
+                return target == lock
             }
+            // What a child has between fork and exec: another descriptor of the same open file. Made only now, since
+            // it may get a number that was in the list for another file.
+            inherited = holders.compactMap { Int32($0) }.map { fcntl($0, F_DUPFD_CLOEXEC, 0) }
             #expect(inherited.count == 1)
         }
         let next = try RunningServer(directory.path, "--http")
