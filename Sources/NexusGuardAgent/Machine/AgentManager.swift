@@ -48,8 +48,8 @@ public actor AgentManager {
 
     private var queue: [AgentMachine.Event] = []
     private var isDispatching = false
-    private var timer: Task<Void, Never>?
-    private var armedDeadline: Duration?
+    /// What sleeps until a deadline, by the deadline.
+    private var timers: [Duration: Task<Void, Never>] = [:]
     private var networkReader: Task<Void, Never>?
     /// The task of the request that is in flight.
     var requestTask: Task<Void, Never>?
@@ -146,7 +146,8 @@ public actor AgentManager {
         waiters = [:]
         for subscriber in subscribers.values { subscriber.finish() }
         subscribers = [:]
-        timer?.cancel()
+        for timer in timers.values { timer.cancel() }
+        timers = [:]
     }
 
     /// Lets something happen, and does what follows from it.
@@ -183,21 +184,24 @@ public actor AgentManager {
 
     // MARK: Deadlines
 
+    /// Sees to it that something wakes the agent by the next deadline.
+    ///
+    /// A sleep is never cancelled for another deadline: the runtime keeps what belongs to one until its end, which for
+    /// the look at the tunnel is minutes away, while deadlines change with each heartbeat. What wakes the agent too
+    /// early finds nothing due.
     private func arm() {
-        guard state.nextDeadline != armedDeadline else { return }
-        timer?.cancel()
-        timer = nil
-        armedDeadline = state.nextDeadline
-        guard let deadline = armedDeadline else { return }
-        timer = Task { [weak self, clock = parts.clock] in
+        guard let deadline = state.nextDeadline, !timers.keys.contains(where: { $0 <= deadline }) else {
+            return
+        }
+        timers[deadline] = Task { [weak self, clock = parts.clock] in
             guard await clock.sleep(until: deadline) else { return }
             await self?.expire(deadline)
         }
     }
 
     private func expire(_ deadline: Duration) {
-        guard deadline == armedDeadline else { return }
-        armedDeadline = nil
+        timers[deadline] = nil
+        guard let due = state.nextDeadline, due <= parts.clock.now else { return arm() }
         dispatch(.timer(observe()))
     }
 

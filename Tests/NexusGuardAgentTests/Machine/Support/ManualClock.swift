@@ -43,10 +43,10 @@ final class ManualClock: AgentClock {
     /// Whether nobody who was woken still waits for a turn.
     var isQuiet: Bool { times.withLock { $0.wakingCount == 0 } }
 
-    /// Whether somebody waits for an instant that is still to come.
+    /// Whether somebody waits for an instant that is still to come, or for an earlier one.
     func isAwaited(_ instant: Duration) -> Bool {
         times.withLock { times in
-            instant > times.now && times.sleepers.values.contains { $0.until == instant }
+            instant > times.now && times.sleepers.values.contains { $0.until <= instant }
         }
     }
 
