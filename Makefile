@@ -41,7 +41,7 @@ BROWSER ?=
 PACKETS ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-agent test unit end-to-end agent-end-to-end browser-tests idle bench install install-tunnel install-agent uninstall check allocations instructions embedding fuzz sanitize coverage \
+.PHONY: help demo demo-agent test unit end-to-end agent-end-to-end browser-tests idle bench install install-tunnel install-agent install-control install-test uninstall check allocations instructions embedding fuzz sanitize coverage \
 	release packages-build packages-agent packages-test packages-browser packages-demo packages-demo-agent packages-gates \
 	packages-compare compare compare-test clean
 
@@ -79,9 +79,11 @@ end-to-end: packages-test ## the daemon against wg, wg-quick, ip and wireguard-g
 
 agent-end-to-end: packages-test packages-agent ## as root: the agent, its command and the control server
 	$(SWIFT) build --build-tests $(IMPORT_CHECK)
-	set -e; for product in $(AGENT_PRODUCTS); do $(SWIFT) build -c release --product $$product; done
+	set -e; for product in $(AGENT_PRODUCTS) nexusguard-agent-soak; do \
+		$(SWIFT) build -c release --product $$product; done
 	if [ "$$(id -u)" -eq 0 ]; then export NEXUSGUARD_SKIP_NOTHING=1; fi; \
 		NEXUSGUARD_AGENT="$${NEXUSGUARD_AGENT:-$(CURDIR)/.build/release/nexusguard-agent}" \
+		NEXUSGUARD_AGENT_SOAK="$${NEXUSGUARD_AGENT_SOAK:-$(CURDIR)/.build/release/nexusguard-agent-soak}" \
 		NEXUSGUARD_COMMAND="$${NEXUSGUARD_COMMAND:-$(CURDIR)/.build/release/nexusguard}" \
 		NEXUSGUARD_CONTROL="$${NEXUSGUARD_CONTROL:-$(CURDIR)/.build/release/nexusguard-control}" \
 		$(SWIFT) test --skip-build $(IMPORT_CHECK) --filter '^AgentEndToEnd\.'
@@ -109,7 +111,7 @@ compare: packages-compare ## the daemon next to wireguard-go (COMPARE="…" for 
 compare-test: packages-compare ## the tests of the comparison itself
 	python3 -B -m unittest discover -q -s Benchmarks/comparison/tests -t Benchmarks
 
-install: install-tunnel install-agent ## everything and its manual pages below PREFIX (/usr/local)
+install: install-tunnel install-agent install-control ## everything and its manual pages below PREFIX (/usr/local)
 
 install-tunnel: packages-build ## the tunnel daemon alone
 	$(SWIFT) build $(STATIC)
@@ -128,12 +130,22 @@ install-agent: packages-build packages-agent ## the agent and its command alone
 	$(STATIC_RESULT)/nexusguard completion zsh >'$(DESTDIR)$(ZSHCOMPLETIONDIR)/_nexusguard'
 	$(STATIC_RESULT)/nexusguard completion fish >'$(DESTDIR)$(FISHCOMPLETIONDIR)/nexusguard.fish'
 
+install-control: packages-build packages-agent ## the control server alone
+	$(SWIFT) build $(STATIC_BUILD) --product nexusguard-control
+	install -D -m 0755 $(STATIC_RESULT)/nexusguard-control '$(DESTDIR)$(SBINDIR)/nexusguard-control'
+	install -D -m 0644 Sources/nexusguard-control/nexusguard-control.8 \
+		'$(DESTDIR)$(MANDIR)/man8/nexusguard-control.8'
+
 uninstall: ## what install made
 	rm -f '$(DESTDIR)$(SBINDIR)/nexusguard-tun' '$(DESTDIR)$(MANDIR)/man8/nexusguard-tun.8'
 	rm -f '$(DESTDIR)$(SBINDIR)/nexusguard-agent' '$(DESTDIR)$(MANDIR)/man8/nexusguard-agent.8'
 	rm -f '$(DESTDIR)$(BINDIR)/nexusguard' '$(DESTDIR)$(MANDIR)/man1/nexusguard.1'
+	rm -f '$(DESTDIR)$(SBINDIR)/nexusguard-control' '$(DESTDIR)$(MANDIR)/man8/nexusguard-control.8'
 	rm -f '$(DESTDIR)$(BASHCOMPLETIONDIR)/nexusguard' '$(DESTDIR)$(ZSHCOMPLETIONDIR)/_nexusguard'
 	rm -f '$(DESTDIR)$(FISHCOMPLETIONDIR)/nexusguard.fish'
+
+install-test: ## install into a folder, run what is there, uninstall, nothing is left
+	.ci/install $(MAKE) STATIC_BUILD='-c release' STATIC_RESULT=.build/release
 
 check: ## format, imports and forbidden constructs
 	.ci/format

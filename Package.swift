@@ -113,6 +113,9 @@ let package = Package(
         .target(
             name: "Harness", dependencies: ["CLinux"], path: "Tests/Harness", exclude: ["Scripts"],
             swiftSettings: common),
+        .executableTarget(
+            name: "nexusguard-agent-soak", dependencies: ["CLinux", "NexusGuardAgent"],
+            path: "Tests/AgentSoak", swiftSettings: common),
         .testTarget(
             name: "AgentEndToEnd", dependencies: ["Harness"], exclude: ["Scripts"], swiftSettings: common),
         .target(

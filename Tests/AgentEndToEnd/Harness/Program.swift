@@ -6,6 +6,8 @@ internal import Foundation
 enum Program {
     /// The daemon of a device.
     static let agent = path("NEXUSGUARD_AGENT", "nexusguard-agent")
+    /// The daemon of a device that sends heartbeats as fast as a test wants.
+    static let soak = path("NEXUSGUARD_AGENT_SOAK", "nexusguard-agent-soak")
     /// The command of a device.
     static let command = path("NEXUSGUARD_COMMAND", "nexusguard")
     /// The control server.
