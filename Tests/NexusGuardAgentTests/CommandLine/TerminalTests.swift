@@ -145,6 +145,7 @@ struct TerminalTests {
         #expect(await terminal.eventually { $0[0] == "Token:" })
         // While it is stopped it reads nothing; the signal comes first when it goes on.
         terminal.signalAll(SIGSTOP)
+        #expect(await terminal.eventually { _ in terminal.isStopped })
         terminal.type("sEcReT\r")
         // The read that was under way may still take the first one.
         #expect(await terminal.eventually { _ in terminal.unreadCount >= 6 })

@@ -124,13 +124,32 @@ final class PseudoTerminal: Sendable {
         return screen.withLock { ($0.transcript, $0.unknown) }
     }
 
-    /// Whether a signal has stopped the programme, as proc(5) tells.
+    /// Whether a signal has stopped the programme and those that it runs, with every thread, as proc(5) tells.
+    ///
+    /// A signal is only sent when `kill` returns: a thread on another processor goes on until it takes it.
     var isStopped: Bool {
-        guard let text = try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8) else {
-            return false
+        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        var found = false
+        for process in processes where Self.status(of: "/proc/\(process)")?.group == child {
+            let folder = "/proc/\(process)/task"
+            for thread in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+                guard let status = Self.status(of: "\(folder)/\(thread)") else { continue }
+                guard status.state == "T" else { return false }
+                found = true
+            }
         }
-        // The state follows the name, which is in parentheses.
-        return text[(text.lastIndex(of: ")") ?? text.startIndex)...].dropFirst(2).first == "T"
+        return found
+    }
+
+    /// The state and the process group of a process or a thread.
+    private static func status(of folder: String) -> (state: Substring, group: pid_t)? {
+        guard let bytes = FileManager.default.contents(atPath: folder + "/stat") else { return nil }
+        let text = String(decoding: bytes, as: UTF8.self)
+        // They follow the name, which is in parentheses and may hold some itself.
+        guard let end = text.lastIndex(of: ")") else { return nil }
+        let fields = text[text.index(after: end)...].split(separator: " ")
+        guard fields.count > 2, let group = pid_t(fields[2]) else { return nil }
+        return (fields[0], group)
     }
 
     /// Waits until something is seen.
