@@ -77,7 +77,7 @@ let package = Package(
             ],
             swiftSettings: common),
         .executableTarget(
-            name: "nexusguard-agent", dependencies: ["CLinux", "NexusGuardAgent"],
+            name: "nexusguard-agent", dependencies: ["AgentCommandLine", "CLinux", "NexusGuardAgent"],
             exclude: ["nexusguard-agent.8"], swiftSettings: common),
         .executableTarget(
             name: "nexusguard",

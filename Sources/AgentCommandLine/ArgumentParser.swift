@@ -111,7 +111,7 @@ private struct State {
             result.path.append(word)
             return
         }
-        if !isInSubcommand || (!command.subcommands.isEmpty && command.arguments.isEmpty) {
+        if !command.subcommands.isEmpty, !isInSubcommand || command.arguments.isEmpty {
             let suggestion = Suggestion.closest(to: word, among: command.subcommands.map(\.name))
             throw .unknownCommand(
                 command.hidesArguments ? nil : word, path: result.path, suggestion: suggestion)

@@ -10,10 +10,12 @@ package struct HelpText {
     }
 
     /// The help of the command at `path`, or of the whole when it is empty.
+    ///
+    /// A programme without commands has the page of a command as its whole.
     package func text(for path: [String]) -> String {
         var command = root
         for name in path { command = command.subcommand(name) ?? command }
-        return path.isEmpty ? overview : page(command, path: path)
+        return path.isEmpty && !root.subcommands.isEmpty ? overview : page(command, path: path)
     }
 
     private var overview: String {
@@ -48,7 +50,7 @@ package struct HelpText {
             lines += ["", group.heading + ":"]
             lines += Self.table(group.options.map { (Self.synopsis($0), $0.summary) })
         }
-        lines += commonOptions
+        if !path.isEmpty { lines += commonOptions }
         if !command.notes.isEmpty { lines += ["", command.notes] }
         return lines.joined(separator: "\n") + "\n"
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import AgentCommandLine
 internal import Glibc
 internal import NexusGuardAgent
 
@@ -10,16 +11,17 @@ enum NexusGuardAgentCommand {
     static func main() {
         let environment = { (name: String) in getenv(name).map { String(cString: $0) } }
         let options: DaemonOptions
-        do throws(DaemonOptionError) {
+        do throws(UsageError) {
             options = try DaemonOptions(
                 arguments: Array(CommandLine.arguments.dropFirst()), environment: environment)
         } catch {
-            complain(error.description)
+            complain(error.description(of: DaemonCommand.root.name))
             exit(2)
         }
         switch options.action {
-        case .help: print(DaemonOptions.usage, terminator: "")
+        case .help: print(DaemonCommand.help, terminator: "")
         case .version: print("nexusguard-agent \(AgentVersion.current)")
+        case .completion(let shell): print(shell.script(for: DaemonCommand.root), terminator: "")
         case .run: exit(Daemon(options, environment: environment).run())
         }
     }

@@ -8,21 +8,8 @@ import Testing
 
 @Suite("shell completion")
 struct CompletionTests {
-    /// What bash offers for a line that ends where the cursor is.
     private func offers(_ words: [String]) throws -> Set<String> {
-        let script = CompletionShell.bash.script(for: CommandTree.root)
-        let line = words.map { "'\($0)'" }.joined(separator: " ")
-        let driver = """
-            \(script)
-            COMP_WORDS=(nexusguard \(line))
-            COMP_CWORD=\(words.count)
-            _nexusguard
-            printf '%s\\n' "${COMPREPLY[@]}"
-            """
-        let output = try Shell.run(["/bin/bash", "--norc", "--noprofile", "-c", driver])
-        #expect(output.status == 0, "\(output.errors)")
-        #expect(output.errors.isEmpty)
-        return Set(output.text.split(separator: "\n").map(String.init))
+        try BashOffers.of(words, for: CommandTree.root)
     }
 
     @Test("bash offers commands by their beginning")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import AgentCommandLine
 import Glibc
 import NexusGuardAgent
 import Testing
@@ -56,7 +57,7 @@ struct PageDaemonTests {
 
 @Suite("options of the page")
 struct PageOptionTests {
-    private func page(_ words: String...) throws(DaemonOptionError) -> PageSettings {
+    private func page(_ words: String...) throws(UsageError) -> PageSettings {
         try DaemonOptions(arguments: words, environment: { _ in nil }).page
     }
 
@@ -73,19 +74,23 @@ struct PageOptionTests {
         #expect(page.isReadOnly == true)
         #expect(try self.page() == PageSettings())
         for name in ["listen", "certificate", "key", "password-file", "hosts", "read-only"] {
-            #expect(DaemonOptions.usage.contains("--ui-\(name)"))
+            #expect(DaemonCommand.help.contains("--ui-\(name)"))
         }
     }
 
     @Test("what makes no sense is refused by its name")
     func refusals() {
-        #expect(throws: DaemonOptionError.surplusValue("--ui-read-only")) { try page("--ui-read-only=yes") }
-        #expect(throws: DaemonOptionError.missingValue("--ui-key")) { try page("--ui-key") }
+        #expect(throws: UsageError.surplusValue(option: "--ui-read-only", path: [])) {
+            try page("--ui-read-only=yes")
+        }
+        #expect(throws: UsageError.missingValue(option: "--ui-key", path: [])) { try page("--ui-key") }
         for words in [["--ui-listen", "box:1"], ["--ui-hosts", "a b/"], ["--ui-key", "k"]] {
-            #expect(throws: DaemonOptionError.self) {
+            #expect(throws: UsageError.self) {
                 try DaemonOptions(arguments: words, environment: { _ in nil })
             }
         }
-        #expect(throws: DaemonOptionError.unknownOption("--ui-password")) { try page("--ui-password=sEcReT") }
+        #expect(throws: UsageError.unknownOption("--ui-password", path: [])) {
+            try page("--ui-password=sEcReT")
+        }
     }
 }

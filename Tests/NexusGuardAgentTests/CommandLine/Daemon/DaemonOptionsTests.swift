@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import AgentCommandLine
 import NexusGuardAgent
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
 struct DaemonOptionsTests {
     private func options(
         _ arguments: [String], _ environment: [String: String] = [:]
-    ) throws(DaemonOptionError) -> DaemonOptions {
+    ) throws(UsageError) -> DaemonOptions {
         try DaemonOptions(arguments: arguments) { environment[$0] }
     }
 
@@ -57,21 +58,49 @@ struct DaemonOptionsTests {
         #expect(try options(["--help", "--nonsense"]).action == .help)
         #expect(try options(["-h"]).action == .help)
         #expect(try options(["--version"]).action == .version)
+        #expect(try options(["--version", "--socket", "relative"]).action == .version)
         for name in ["--state-dir", "--runtime-dir", "--config", "--socket", "--log-level"] {
-            #expect(DaemonOptions.usage.contains(name))
+            #expect(DaemonCommand.help.contains(name))
         }
+    }
+
+    @Test("each shell has a completion script with all options", arguments: CompletionShell.allCases)
+    func completion(shell: CompletionShell) throws {
+        #expect(try options(["--completion", shell.rawValue]).action == .completion(shell))
+        let script = shell.script(for: DaemonCommand.root)
+        for option in DaemonCommand.root.options {
+            #expect(script.contains(shell == .fish ? "-l \(option.name) " : "--\(option.name)"))
+        }
+        #expect(throws: UsageError.self) { try options(["--completion=csh"]) }
+    }
+
+    @Test("bash offers the options by their beginning, and the values that there are")
+    func bash() throws {
+        #expect(try BashOffers.of(["--st"], for: DaemonCommand.root) == ["--state-dir"])
+        #expect(try BashOffers.of(["-f", "--ui-h"], for: DaemonCommand.root) == ["--ui-hosts"])
+        #expect(try BashOffers.of(["--completion", "f"], for: DaemonCommand.root) == ["fish"])
+        let folder = try TemporaryFolder()
+        try folder.write("a.conf", "")
+        #expect(
+            try BashOffers.of(["--config", "\(folder.path)/"], for: DaemonCommand.root)
+                == ["\(folder.path)/a.conf"])
     }
 
     @Test("what makes no sense is refused, and nothing that could be a token is repeated")
     func refusals() {
-        #expect(throws: DaemonOptionError.unknownOption("--token")) { try options(["--token=sEcReT"]) }
-        #expect(throws: DaemonOptionError.surplusArgument) { try options(["sEcReT"]) }
-        #expect(throws: DaemonOptionError.missingValue("--socket")) { try options(["--socket"]) }
-        #expect(throws: DaemonOptionError.missingValue("--socket")) { try options(["--socket="]) }
-        #expect(throws: DaemonOptionError.surplusValue("--foreground")) { try options(["--foreground=1"]) }
-        for words in [["--log-level", "loud"], ["--state-dir", "relative"], ["--socket", "./x"]] {
-            #expect(throws: DaemonOptionError.self) { try options(words) }
+        #expect(throws: UsageError.unknownOption("--token", path: [])) { try options(["--token=sEcReT"]) }
+        #expect(throws: UsageError.surplusArgument(nil, path: [])) { try options(["sEcReT"]) }
+        #expect(throws: UsageError.missingValue(option: "--socket", path: [])) { try options(["--socket"]) }
+        #expect(throws: UsageError.missingValue(option: "--socket", path: [])) { try options(["--socket="]) }
+        #expect(throws: UsageError.surplusValue(option: "--foreground", path: [])) {
+            try options(["--foreground=1"])
         }
-        #expect(!DaemonOptionError.surplusArgument.description.contains("sEcReT"))
+        for words in [["--log-level", "loud"], ["--state-dir", "relative"], ["--socket", "./x"]] {
+            #expect(throws: UsageError.self) { try options(words) }
+        }
+        for words in [["sEcReT"], ["--token=sEcReT"], ["-sEcReT"], ["--foreground=sEcReT"]] {
+            let error = #expect(throws: UsageError.self) { try options(words) }
+            #expect(error?.description(of: "nexusguard-agent").contains("EcReT") == false, "\(words)")
+        }
     }
 }
