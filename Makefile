@@ -111,6 +111,14 @@ compare: packages-compare ## the daemon next to wireguard-go (COMPARE="…" for 
 compare-test: packages-compare ## the tests of the comparison itself
 	python3 -B -m unittest discover -q -s Benchmarks/comparison/tests -t Benchmarks
 
+# $(call install-completions,PROGRAM,WORD): the scripts that the program prints for WORD and the name of a shell.
+define install-completions
+install -d '$(DESTDIR)$(BASHCOMPLETIONDIR)' '$(DESTDIR)$(ZSHCOMPLETIONDIR)' '$(DESTDIR)$(FISHCOMPLETIONDIR)'
+$(STATIC_RESULT)/$(1) $(2) bash >'$(DESTDIR)$(BASHCOMPLETIONDIR)/$(1)'
+$(STATIC_RESULT)/$(1) $(2) zsh >'$(DESTDIR)$(ZSHCOMPLETIONDIR)/_$(1)'
+$(STATIC_RESULT)/$(1) $(2) fish >'$(DESTDIR)$(FISHCOMPLETIONDIR)/$(1).fish'
+endef
+
 install: install-tunnel install-agent install-control ## everything and its manual pages below PREFIX (/usr/local)
 
 install-tunnel: packages-build ## the tunnel daemon alone
@@ -125,24 +133,23 @@ install-agent: packages-build packages-agent ## the agent and its command alone
 	install -D -m 0755 $(STATIC_RESULT)/nexusguard '$(DESTDIR)$(BINDIR)/nexusguard'
 	install -D -m 0644 Sources/nexusguard-agent/nexusguard-agent.8 '$(DESTDIR)$(MANDIR)/man8/nexusguard-agent.8'
 	install -D -m 0644 Sources/nexusguard/nexusguard.1 '$(DESTDIR)$(MANDIR)/man1/nexusguard.1'
-	install -d '$(DESTDIR)$(BASHCOMPLETIONDIR)' '$(DESTDIR)$(ZSHCOMPLETIONDIR)' '$(DESTDIR)$(FISHCOMPLETIONDIR)'
-	$(STATIC_RESULT)/nexusguard completion bash >'$(DESTDIR)$(BASHCOMPLETIONDIR)/nexusguard'
-	$(STATIC_RESULT)/nexusguard completion zsh >'$(DESTDIR)$(ZSHCOMPLETIONDIR)/_nexusguard'
-	$(STATIC_RESULT)/nexusguard completion fish >'$(DESTDIR)$(FISHCOMPLETIONDIR)/nexusguard.fish'
+	$(call install-completions,nexusguard,completion)
+	$(call install-completions,nexusguard-agent,--completion)
 
 install-control: packages-build packages-agent ## the control server alone
 	$(SWIFT) build $(STATIC_BUILD) --product nexusguard-control
 	install -D -m 0755 $(STATIC_RESULT)/nexusguard-control '$(DESTDIR)$(SBINDIR)/nexusguard-control'
 	install -D -m 0644 Sources/nexusguard-control/nexusguard-control.8 \
 		'$(DESTDIR)$(MANDIR)/man8/nexusguard-control.8'
+	$(call install-completions,nexusguard-control,completion)
 
 uninstall: ## what install made
 	rm -f '$(DESTDIR)$(SBINDIR)/nexusguard-tun' '$(DESTDIR)$(MANDIR)/man8/nexusguard-tun.8'
 	rm -f '$(DESTDIR)$(SBINDIR)/nexusguard-agent' '$(DESTDIR)$(MANDIR)/man8/nexusguard-agent.8'
 	rm -f '$(DESTDIR)$(BINDIR)/nexusguard' '$(DESTDIR)$(MANDIR)/man1/nexusguard.1'
 	rm -f '$(DESTDIR)$(SBINDIR)/nexusguard-control' '$(DESTDIR)$(MANDIR)/man8/nexusguard-control.8'
-	rm -f '$(DESTDIR)$(BASHCOMPLETIONDIR)/nexusguard' '$(DESTDIR)$(ZSHCOMPLETIONDIR)/_nexusguard'
-	rm -f '$(DESTDIR)$(FISHCOMPLETIONDIR)/nexusguard.fish'
+	for program in $(AGENT_PRODUCTS); do rm -f '$(DESTDIR)$(BASHCOMPLETIONDIR)/'$$program \
+		'$(DESTDIR)$(ZSHCOMPLETIONDIR)/_'$$program '$(DESTDIR)$(FISHCOMPLETIONDIR)/'$$program.fish; done
 
 install-test: ## install into a folder, run what is there, uninstall, nothing is left
 	.ci/install $(MAKE) STATIC_BUILD='-c release' STATIC_RESULT=.build/release
