@@ -21,32 +21,7 @@ if [ "${DEMO_INSIDE:-}" != yes ]; then
     enter "$@"
 fi
 
-server_pid=
-agent_pid=
-scratch=
-finish() {
-    local status=$? pid
-    trap - EXIT
-    # A second Ctrl-C must not interrupt the cleaning.
-    trap '' INT TERM HUP
-    for pid in $agent_pid $server_pid; do kill "$pid" 2>/dev/null || true; done
-    for pid in $agent_pid $server_pid; do wait "$pid" 2>/dev/null || true; done
-    if [ "$status" -ne 0 ] && [ "$status" -lt 128 ] && [ -n "$scratch" ]; then
-        for log in server agent; do
-            [ ! -s "$scratch/$log.log" ] || { echo "--- the last lines of the $log's log" && tail -n 25 "$scratch/$log.log"; } >&2
-        done
-    fi
-    [ -z "$scratch" ] || rm -rf "$scratch"
-    exit "$status"
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
-
-umask 077
-scratch=$(mktemp -d)
-# A folder for the names of the namespaces which only this script sees.
-mount -t tmpfs tmpfs /run
+begin
 
 # Shows a command as one would type it, then runs it.
 typed() {
@@ -66,18 +41,8 @@ until_true() {
     done
 }
 
-heading 'Two network namespaces joined by a cable'
-ip netns add server
-ip netns add device
-ip link add cable netns server type veth peer name cable netns device
-for side in server device; do
-    [ $side = server ] && host=1 || host=2
-    ip -n $side link set lo up
-    ip -n $side address add 192.0.2.$host/24 dev cable
-    ip -n $side link set cable up
-done
+cable server device
 ip -n device route add default via 192.0.2.1
-step 'server  192.0.2.1        device  192.0.2.2'
 # Without what the kernel adds for link-local addresses, a moment after a link is up.
 routes() { ip -n device -4 -o route show table all && ip -n device -6 -o route show table all | sed '/fe80:\|ff00:/d' && ip -n device rule && ip -n device -6 rule; }
 routes >"$scratch/before"
@@ -144,7 +109,6 @@ typed nexusguard status
 heading 'The server stops'
 kill "$server_pid"
 wait "$server_pid" || stop 'the control server did not end in order.'
-server_pid=
 step 'stopped'
 notices_absence() { nexusguard status | grep -q 'heartbeat-failed'; }
 until_true 30 'the agent notices' notices_absence
@@ -161,7 +125,6 @@ typed nexusguard status
 heading 'The agent ends'
 kill "$agent_pid"
 wait "$agent_pid" || stop 'the agent did not end in order.'
-agent_pid=
 routes >"$scratch/after"
 diff "$scratch/before" "$scratch/after" || stop 'the agent left something behind.'
 step 'no interface, route or rule is left'

@@ -25,62 +25,28 @@ nexusguard-tun) peer=$daemon ;;
 *) peer=$(command -v "$peer") || stop "there is no command '$2'." ;;
 esac
 
-children=()
-scratch=
-finish() {
-    local status=$?
-    trap - EXIT INT TERM HUP
-    [ ${#children[@]} -eq 0 ] || kill "${children[@]}" 2>/dev/null || true
-    [ ${#children[@]} -eq 0 ] || wait "${children[@]}" 2>/dev/null || true
-    [ -z "$scratch" ] || rm -rf "$scratch"
-    exit "$status"
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
-
-scratch=$(mktemp -d)
-# A folder for the sockets and the names of the namespaces which only this script sees.
-mount -t tmpfs tmpfs /run
-# Where /var/run is not a link to /run, the daemons' sockets need the same there.
-[ /var/run -ef /run ] || mount -t tmpfs tmpfs /var/run
-
-heading 'Two network namespaces joined by a cable'
-ip netns add left
-ip netns add right
-ip link add cable netns left type veth peer name cable netns right
-for side in left right; do
-    [ $side = left ] && host=1 || host=2
-    ip -n $side link set lo up
-    ip -n $side address add 192.0.2.$host/24 dev cable
-    ip -n $side link set cable up
-done
-step 'left  192.0.2.1        right  192.0.2.2'
+begin
+cable left right
 
 heading 'A daemon at each end'
 start() {
     local side=$1 program=$2 interface=$3
     LOG_LEVEL=error NEXUSGUARD_STATE_DIRECTORY='' ip netns exec "$side" "$program" -f "$interface" >"$scratch/$side.log" 2>&1 &
-    children+=($!)
-    local attempt
+    local pid=$! attempt
     for attempt in $(seq 100); do
         [ ! -S "/var/run/wireguard/$interface.sock" ] || break
-        kill -0 "${children[-1]}" 2>/dev/null || break
+        kill -0 "$pid" 2>/dev/null || break
         sleep 0.05
     done
-    [ -S "/var/run/wireguard/$interface.sock" ] || {
-        cat "$scratch/$side.log" >&2
-        stop "$program did not start."
-    }
+    [ -S "/var/run/wireguard/$interface.sock" ] || stop "$program did not start."
     step "$(printf '%-5s  %s, interface %s' "$side" "$(basename "$program")" "$interface")"
 }
 start left "$daemon" wgleft
-left_pid=${children[-1]}
+left_pid=$!
 start right "$peer" wgright
-right_pid=${children[-1]}
+right_pid=$!
 
 heading 'Keys, peers and addresses, by wg and ip'
-umask 077
 for side in left right; do
     wg genkey >"$scratch/$side.key"
     wg pubkey <"$scratch/$side.key" >"$scratch/$side.pub"
@@ -117,7 +83,6 @@ right_before=$(processor "$right_pid")
 
 heading "TCP through the tunnel, $seconds seconds each way"
 at right iperf3 -s -f m >/dev/null 2>&1 &
-children+=($!)
 for attempt in $(seq 50); do
     at right ss -Hltn 'sport = :5201' | grep -q . && break
     sleep 0.1
