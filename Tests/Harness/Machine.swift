@@ -37,12 +37,20 @@ package enum Machine {
         return nil
     }
 
+    /// Whether the caller says that no test may be skipped.
+    package static let skipsNothing = ProcessInfo.processInfo.environment["NEXUSGUARD_SKIP_NOTHING"] == "1"
+
+    /// Whether nothing stands in the way of tests; prints once what does.
+    package static func isReady(for tests: String, obstacle: String?) -> Bool {
+        guard let obstacle else { return true }
+        print("\(tests) are skipped: \(obstacle)")
+        return false
+    }
+
     /// Whether tests can run that make network namespaces and interfaces; prints the reason once when they cannot.
     ///
-    /// They run all the same where `NEXUSGUARD_SKIP_NOTHING` is 1.
+    /// They run all the same where no test may be skipped.
     package static func canChangeNetworks(_ tests: String) -> Bool {
-        guard let lack = lack(of: ["ip", "nft", "ping", "sysctl"], []) else { return true }
-        print("\(tests) are skipped: \(lack)")
-        return ProcessInfo.processInfo.environment["NEXUSGUARD_SKIP_NOTHING"] == "1"
+        isReady(for: tests, obstacle: lack(of: ["ip", "nft", "ping", "sysctl"], [])) || skipsNothing
     }
 }

@@ -16,9 +16,5 @@ extension Machine {
     static var skipReason: Comment { "\(obstacle ?? "nothing is missing")" }
 
     /// Whether the tests can run; prints the reason once when they cannot.
-    static let isReady: Bool = {
-        guard let obstacle else { return true }
-        print("The agent's end to end tests are skipped: \(obstacle)")
-        return false
-    }()
+    static let isReady = isReady(for: "The agent's end to end tests", obstacle: obstacle)
 }
