@@ -14,6 +14,27 @@ func withHost(_ body: @escaping @Sendable (HostNetwork, MemoryJournal) throws ->
     }
 }
 
+/// Brings a tunnel `ng0` up, takes it down after `body`, and finds network and journal as they were before it.
+///
+/// - Parameter plan: What is applied before `body`, which does it itself where there is none.
+func withTunnel(
+    _ plan: HostPlan? = nil, on host: HostNetwork, _ journal: MemoryJournal,
+    _ body: (HostTestTunnel) throws -> Void
+) throws {
+    let before = try HostTestNamespace.picture()
+    try host.claimInterface("ng0")
+    do {
+        let tunnel = try HostTestTunnel("ng0")
+        if let plan { try host.apply(plan) }
+        try body(tunnel)
+        host.remove()
+        withExtendedLifetime(tunnel) {}
+    }
+    host.releaseInterface()
+    #expect(try HostTestNamespace.picture() == before)
+    #expect(journal.bytes == nil)
+}
+
 @Suite(
     "host's network: apply, change, remove",
     .enabled(if: HostTestNamespace.isAvailable, "network namespaces need root"))
@@ -21,81 +42,74 @@ struct HostNetworkTests {
     @Test("a full tunnel of one family: routes, rules and refusal of the other, and nothing after removal")
     func fullTunnel() async throws {
         try await withHost { host, journal in
-            let before = try HostTestNamespace.picture()
-            try host.claimInterface("ng0")
-            var tunnel: HostTestTunnel? = try HostTestTunnel("ng0")
-            try host.apply(samplePlan())
-            #expect(host.problems == [])
-            #expect(
-                try HostTestNamespace.ip("-d -4 rule") == """
-                    0:	from all lookup local proto kernel
-                    5400:	from all lookup main suppress_prefixlength 0 proto kernel
-                    5410:	not from all fwmark 0x4e470000/0xffff0000 lookup 51821 proto kernel
-                    32766:	from all lookup main proto kernel
-                    32767:	from all lookup default proto kernel
+            try withTunnel(samplePlan(), on: host, journal) { _ in
+                #expect(host.problems == [])
+                #expect(
+                    try HostTestNamespace.ip("-d -4 rule") == """
+                        0:	from all lookup local proto kernel
+                        5400:	from all lookup main suppress_prefixlength 0 proto kernel
+                        5410:	not from all fwmark 0x4e470000/0xffff0000 lookup 51821 proto kernel
+                        32766:	from all lookup main proto kernel
+                        32767:	from all lookup default proto kernel
 
-                    """)
-            #expect(
-                try HostTestNamespace.ip("-d -6 rule") == """
-                    0:	from all lookup local proto kernel
-                    5400:	from all lookup main suppress_prefixlength 0 proto kernel
-                    5410:	not from all fwmark 0x4e470000/0xffff0000 lookup 51821 proto kernel
-                    32766:	from all lookup main proto kernel
+                        """)
+                #expect(
+                    try HostTestNamespace.ip("-d -6 rule") == """
+                        0:	from all lookup local proto kernel
+                        5400:	from all lookup main suppress_prefixlength 0 proto kernel
+                        5410:	not from all fwmark 0x4e470000/0xffff0000 lookup 51821 proto kernel
+                        32766:	from all lookup main proto kernel
 
-                    """)
-            #expect(
-                try HostTestNamespace.ip("-4 route show table 51821")
-                    == "default dev ng0 proto kernel scope link \n")
-            let refusal = try HostTestNamespace.ip("-6 route show table 51821")
-            #expect(refusal.hasPrefix("unreachable default dev lo proto kernel metric 1313275904"))
-            #expect(
-                try HostTestNamespace.ip("addr show dev ng0").contains("inet 10.172.21.2/32 scope global ng0")
-            )
-            #expect(try HostTestNamespace.ip("route get 198.51.100.9").contains("dev ng0"))
-            #expect(try HostTestNamespace.ip("route get 198.51.100.9 mark 0x4e470000").contains("dev up0"))
-            // The lower half of the mark is the administrator's.
-            #expect(try HostTestNamespace.ip("route get 198.51.100.9 mark 0x4e470007").contains("dev up0"))
-            #expect(try HostTestNamespace.ip("route get 198.51.100.9 mark 0x4e480000").contains("dev ng0"))
-            #expect(try HostTestNamespace.ip("route get 192.0.2.9").contains("dev up0"))
-            #expect(try HostTestNamespace.spawn(["ip", "route", "get", "2001:db8:9::9"]).status != 0)
-            #expect(journal.bytes != nil)
-
-            host.remove()
-            tunnel = nil
-            host.releaseInterface()
-            #expect(tunnel == nil)
-            #expect(try HostTestNamespace.picture() == before)
-            #expect(journal.bytes == nil)
+                        """)
+                #expect(
+                    try HostTestNamespace.ip("-4 route show table 51821")
+                        == "default dev ng0 proto kernel scope link \n")
+                let refusal = try HostTestNamespace.ip("-6 route show table 51821")
+                #expect(refusal.hasPrefix("unreachable default dev lo proto kernel metric 1313275904"))
+                #expect(
+                    try HostTestNamespace.ip("addr show dev ng0").contains(
+                        "inet 10.172.21.2/32 scope global ng0")
+                )
+                #expect(try HostTestNamespace.ip("route get 198.51.100.9").contains("dev ng0"))
+                #expect(
+                    try HostTestNamespace.ip("route get 198.51.100.9 mark 0x4e470000").contains("dev up0"))
+                // The lower half of the mark is the administrator's.
+                #expect(
+                    try HostTestNamespace.ip("route get 198.51.100.9 mark 0x4e470007").contains("dev up0"))
+                #expect(
+                    try HostTestNamespace.ip("route get 198.51.100.9 mark 0x4e480000").contains("dev ng0"))
+                #expect(try HostTestNamespace.ip("route get 192.0.2.9").contains("dev up0"))
+                #expect(try HostTestNamespace.spawn(["ip", "route", "get", "2001:db8:9::9"]).status != 0)
+                #expect(journal.bytes != nil)
+            }
         }
     }
 
     @Test("an IPv6 address of the tunnel can be used as soon as the plan is applied")
     func addressAtOnce() async throws {
-        try await withHost { host, _ in
-            try host.claimInterface("ng0")
-            let tunnel = try HostTestTunnel("ng0")
-            try host.apply(samplePlan(addresses: ["10.0.0.2/24", "fd00::2/64"], allowedIPs: ["::/0"]))
-            let addresses = try HostTestNamespace.ip("-6 addr show dev ng0")
-            #expect(addresses.contains("inet6 fd00::2/64 scope global nodad"))
-            #expect(!addresses.contains("tentative"))
-            #expect(!(try HostTestNamespace.ip("-4 addr show dev ng0").contains("nodad")))
-            withExtendedLifetime(tunnel) {}
+        try await withHost { host, journal in
+            try withTunnel(
+                samplePlan(addresses: ["10.0.0.2/24", "fd00::2/64"], allowedIPs: ["::/0"]), on: host, journal
+            ) { _ in
+                let addresses = try HostTestNamespace.ip("-6 addr show dev ng0")
+                #expect(addresses.contains("inet6 fd00::2/64 scope global nodad"))
+                #expect(!addresses.contains("tentative"))
+                #expect(!(try HostTestNamespace.ip("-4 addr show dev ng0").contains("nodad")))
+            }
         }
     }
 
     @Test("applying the same plan again changes and writes nothing")
     func idempotent() async throws {
         try await withHost { host, journal in
-            try host.claimInterface("ng0")
-            let tunnel = try HostTestTunnel("ng0")
-            try host.apply(samplePlan())
-            let picture = try HostTestNamespace.picture()
-            let saves = journal.saves.count
-            try host.apply(samplePlan())
-            #expect(try host.verify() == false)
-            #expect(try HostTestNamespace.picture() == picture)
-            #expect(journal.saves.count == saves)
-            withExtendedLifetime(tunnel) {}
+            try withTunnel(samplePlan(), on: host, journal) { _ in
+                let picture = try HostTestNamespace.picture()
+                let saves = journal.saves.count
+                try host.apply(samplePlan())
+                #expect(try host.verify() == false)
+                #expect(try HostTestNamespace.picture() == picture)
+                #expect(journal.saves.count == saves)
+            }
         }
     }
 
@@ -117,71 +131,61 @@ struct HostNetworkTests {
         ]
         for other in others {
             try await withHost { host, journal in
-                let before = try HostTestNamespace.picture()
-                try host.claimInterface("ng0")
-                var tunnel: HostTestTunnel? = try HostTestTunnel("ng0")
-                try host.apply(target)
-                let wanted = try HostTestNamespace.picture()
-                let entries = journal.bytes
-                try host.apply(other)
-                try host.apply(target)
-                #expect(try Self.unordered(HostTestNamespace.picture()) == Self.unordered(wanted), "\(what)")
-                #expect(journal.bytes == entries)
-                host.remove()
-                tunnel = nil
-                host.releaseInterface()
-                #expect(tunnel == nil)
-                #expect(try HostTestNamespace.picture() == before)
+                try withTunnel(target, on: host, journal) { _ in
+                    let wanted = try HostTestNamespace.picture()
+                    let entries = journal.bytes
+                    try host.apply(other)
+                    try host.apply(target)
+                    #expect(
+                        try Self.unordered(HostTestNamespace.picture()) == Self.unordered(wanted), "\(what)")
+                    #expect(journal.bytes == entries)
+                }
             }
         }
     }
 
     @Test("a split tunnel takes only its prefixes, the longer ones of the uplink stay")
     func splitTunnel() async throws {
-        try await withHost { host, _ in
+        try await withHost { host, journal in
             try HostTestNamespace.ip("route add 10.1.2.0/24 via 192.0.2.1")
-            try host.claimInterface("ng0")
-            let tunnel = try HostTestTunnel("ng0")
-            try host.apply(samplePlan(addresses: ["10.9.0.2/24"], allowedIPs: ["10.0.0.0/8", "10.9.0.0/24"]))
-            #expect(try HostTestNamespace.ip("route get 10.5.5.5").contains("dev ng0"))
-            #expect(try HostTestNamespace.ip("route get 10.1.2.3").contains("dev up0"))
-            #expect(try HostTestNamespace.ip("route get 198.51.100.9").contains("dev up0"))
-            #expect(try HostTestNamespace.ip("-6 route get 2001:db8:9::9").contains("dev up0"))
-            #expect(try !HostTestNamespace.ip("rule").contains("51821"))
-            withExtendedLifetime(tunnel) {}
+            try withTunnel(
+                samplePlan(addresses: ["10.9.0.2/24"], allowedIPs: ["10.0.0.0/8", "10.9.0.0/24"]), on: host,
+                journal
+            ) { _ throws in
+                #expect(try HostTestNamespace.ip("route get 10.5.5.5").contains("dev ng0"))
+                #expect(try HostTestNamespace.ip("route get 10.1.2.3").contains("dev up0"))
+                #expect(try HostTestNamespace.ip("route get 198.51.100.9").contains("dev up0"))
+                #expect(try HostTestNamespace.ip("-6 route get 2001:db8:9::9").contains("dev up0"))
+                #expect(try !HostTestNamespace.ip("rule").contains("51821"))
+            }
         }
     }
 
     @Test("a prefix that holds the server leads all but the tunnel's own datagrams into the tunnel")
     func serverInside() async throws {
-        try await withHost { host, _ in
-            try host.claimInterface("ng0")
-            let tunnel = try HostTestTunnel("ng0")
-            try host.apply(samplePlan(allowedIPs: ["198.51.0.0/16"], servers: ["198.51.100.7"]))
-            #expect(try HostTestNamespace.ip("route get 198.51.100.7").contains("dev ng0"))
-            #expect(try HostTestNamespace.ip("route get 198.51.100.7 mark 0x4e470000").contains("dev up0"))
-            #expect(try HostTestNamespace.ip("route get 203.0.113.1").contains("dev up0"))
-            #expect(try HostTestNamespace.ip("-6 route get 2001:db8:9::9").contains("dev up0"))
-            withExtendedLifetime(tunnel) {}
+        try await withHost { host, journal in
+            try withTunnel(
+                samplePlan(allowedIPs: ["198.51.0.0/16"], servers: ["198.51.100.7"]), on: host, journal
+            ) { _ throws in
+                #expect(try HostTestNamespace.ip("route get 198.51.100.7").contains("dev ng0"))
+                #expect(
+                    try HostTestNamespace.ip("route get 198.51.100.7 mark 0x4e470000").contains("dev up0"))
+                #expect(try HostTestNamespace.ip("route get 203.0.113.1").contains("dev up0"))
+                #expect(try HostTestNamespace.ip("-6 route get 2001:db8:9::9").contains("dev up0"))
+            }
         }
     }
 
     @Test("a route that others made stays, and the tunnel comes up without it")
     func foreignRoute() async throws {
-        try await withHost { host, _ in
+        try await withHost { host, journal in
             try HostTestNamespace.ip("route add 10.7.0.0/16 via 192.0.2.1")
-            let before = try HostTestNamespace.picture()
-            try host.claimInterface("ng0")
-            var tunnel: HostTestTunnel? = try HostTestTunnel("ng0")
-            try host.apply(samplePlan(allowedIPs: ["10.7.0.0/16", "10.8.0.0/16"]))
-            #expect(host.problems == ["another route to 10.7.0.0/16 exists and is left alone"])
-            #expect(try HostTestNamespace.ip("route get 10.7.0.1").contains("dev up0"))
-            #expect(try HostTestNamespace.ip("route get 10.8.0.1").contains("dev ng0"))
-            host.remove()
-            tunnel = nil
-            host.releaseInterface()
-            #expect(tunnel == nil)
-            #expect(try HostTestNamespace.picture() == before)
+            try withTunnel(samplePlan(allowedIPs: ["10.7.0.0/16", "10.8.0.0/16"]), on: host, journal) {
+                _ throws in
+                #expect(host.problems == ["another route to 10.7.0.0/16 exists and is left alone"])
+                #expect(try HostTestNamespace.ip("route get 10.7.0.1").contains("dev up0"))
+                #expect(try HostTestNamespace.ip("route get 10.8.0.1").contains("dev ng0"))
+            }
         }
     }
 
@@ -212,23 +216,25 @@ struct HostNetworkTests {
     @Test("when the journal can not be written the host stays as it is")
     func journalRefuses() async throws {
         try await withHost { host, journal in
-            try host.claimInterface("ng0")
-            let tunnel = try HostTestTunnel("ng0")
-            let before = try HostTestNamespace.picture()
-            journal.allow(0)
-            #expect(throws: HostError.journal(operation: "write", errno: 28)) { try host.apply(samplePlan()) }
-            #expect(try HostTestNamespace.picture() == before)
+            try withTunnel(on: host, journal) { _ in
+                let before = try HostTestNamespace.picture()
+                journal.allow(0)
+                #expect(throws: HostError.journal(operation: "write", errno: 28)) {
+                    try host.apply(samplePlan())
+                }
+                #expect(try HostTestNamespace.picture() == before)
 
-            journal.allow(nil)
-            try host.apply(samplePlan())
-            let full = try HostTestNamespace.picture()
-            journal.allow(0)
-            #expect(throws: HostError.journal(operation: "write", errno: 28)) {
-                try host.apply(samplePlan(allowedIPs: ["10.0.0.0/8", "0.0.0.0/0"]))
+                journal.allow(nil)
+                try host.apply(samplePlan())
+                let full = try HostTestNamespace.picture()
+                journal.allow(0)
+                #expect(throws: HostError.journal(operation: "write", errno: 28)) {
+                    try host.apply(samplePlan(allowedIPs: ["10.0.0.0/8", "0.0.0.0/0"]))
+                }
+                let after = try HostTestNamespace.picture()
+                #expect(after.split(separator: "\n") == full.split(separator: "\n"))
+                journal.allow(nil)
             }
-            let after = try HostTestNamespace.picture()
-            #expect(after.split(separator: "\n") == full.split(separator: "\n"))
-            withExtendedLifetime(tunnel) {}
         }
     }
 

@@ -50,12 +50,10 @@ struct HostPlanQuickTests {
             theirs = try Picture(interface: name, table: 51820, mark: 51820)
             try HostTestNamespace.tool("wg-quick down \(path)")
         }
-        try await withHost { host, _ in
-            try host.claimInterface("ng0")
-            let tunnel = try HostTestTunnel("ng0")
-            try host.apply(samplePlan(addresses: addresses, allowedIPs: allowedIPs))
-            ours = try Picture(interface: "ng0", table: HostPlan.table, mark: FirewallMark.value)
-            withExtendedLifetime(tunnel) {}
+        try await withHost { host, journal in
+            try withTunnel(samplePlan(addresses: addresses, allowedIPs: allowedIPs), on: host, journal) { _ in
+                ours = try Picture(interface: "ng0", table: HostPlan.table, mark: FirewallMark.value)
+            }
         }
         let families = [false, true].filter { isIPv6 in
             allowedIPs.contains { $0.hasSuffix("/0") && $0.contains(":") == isIPv6 }

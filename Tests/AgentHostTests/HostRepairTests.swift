@@ -29,38 +29,28 @@ struct HostRepairTests {
     @Test("what somebody deletes comes back", arguments: damages)
     func repaired(_ what: String, _ lines: [String]) async throws {
         try await withHost { host, journal in
-            let before = try HostTestNamespace.picture()
-            try host.claimInterface("ng0")
-            var tunnel: HostTestTunnel? = try HostTestTunnel("ng0")
-            try host.apply(samplePlan(allowedIPs: ["0.0.0.0/0", "10.7.0.0/16"]))
-            let picture = try HostTestNamespace.picture()
-            for line in lines { try HostTestNamespace.tool(line) }
-            try HostTestNamespace.eventually("\(what) is back") {
-                try HostTestNamespace.picture() == picture
+            try withTunnel(samplePlan(allowedIPs: ["0.0.0.0/0", "10.7.0.0/16"]), on: host, journal) { _ in
+                let picture = try HostTestNamespace.picture()
+                for line in lines { try HostTestNamespace.tool(line) }
+                try HostTestNamespace.eventually("\(what) is back") {
+                    try HostTestNamespace.picture() == picture
+                }
             }
-            host.remove()
-            tunnel = nil
-            host.releaseInterface()
-            #expect(tunnel == nil)
-            #expect(try HostTestNamespace.picture() == before)
-            #expect(journal.bytes == nil)
         }
     }
 
     @Test("after removal nothing comes back")
     func removed() async throws {
-        try await withHost { host, _ in
-            try host.claimInterface("ng0")
-            let tunnel = try HostTestTunnel("ng0")
-            try host.apply(samplePlan())
-            host.remove()
-            let picture = try HostTestNamespace.picture()
-            #expect(!picture.contains("5410"))
-            try HostTestNamespace.ip("route add 10.99.0.0/16 via 192.0.2.1")
-            try HostTestNamespace.ip("route del 10.99.0.0/16")
-            usleep(300_000)
-            #expect(try HostTestNamespace.picture() == picture)
-            withExtendedLifetime(tunnel) {}
+        try await withHost { host, journal in
+            try withTunnel(samplePlan(), on: host, journal) { _ in
+                host.remove()
+                let picture = try HostTestNamespace.picture()
+                #expect(!picture.contains("5410"))
+                try HostTestNamespace.ip("route add 10.99.0.0/16 via 192.0.2.1")
+                try HostTestNamespace.ip("route del 10.99.0.0/16")
+                usleep(300_000)
+                #expect(try HostTestNamespace.picture() == picture)
+            }
         }
     }
 

@@ -221,25 +221,24 @@ struct HostResolverTests {
 
     @Test("in a full tunnel the questions go out beside it")
     func besideTheTunnel() async throws {
-        try await withHost { host, _ in
+        try await withHost { host, journal in
             try HostTestNamespace.ip("neigh add 192.0.2.1 lladdr 02:00:00:00:00:01 dev up0 nud permanent")
-            try host.claimInterface("ng0")
-            let tunnel = try HostTestTunnel("ng0")
-            try host.apply(samplePlan())
-            let folder = try HostTestNamespace.temporaryFolder()
-            defer { _ = try? HostTestNamespace.tool("rm -r \(folder)") }
-            try Self.write("nameserver 198.51.100.53\n", "\(folder)/resolv.conf")
-            var files = NameFiles()
-            files.resolverFile = "\(folder)/resolv.conf"
-            let uplink = try HostTestCapture("up1")
-            let resolver = HostResolver(files: files, mark: FirewallMark.value, port: 53)
-            #expect(throws: HostError.self) { try resolver.addresses(of: "vpn.example.net") }
-            #expect(uplink.packets().contains { $0.destination == "198.51.100.53" })
-            #expect(tunnel.packets().isEmpty)
-            // The system's resolver, in contrast, asks through the tunnel.
-            let unmarked = HostResolver(files: files, mark: 0, port: 53)
-            #expect(throws: HostError.self) { try unmarked.addresses(of: "vpn.example.net") }
-            #expect(tunnel.packets().contains { $0.destination == "198.51.100.53" })
+            try withTunnel(samplePlan(), on: host, journal) { tunnel in
+                let folder = try HostTestNamespace.temporaryFolder()
+                defer { _ = try? HostTestNamespace.tool("rm -r \(folder)") }
+                try Self.write("nameserver 198.51.100.53\n", "\(folder)/resolv.conf")
+                var files = NameFiles()
+                files.resolverFile = "\(folder)/resolv.conf"
+                let uplink = try HostTestCapture("up1")
+                let resolver = HostResolver(files: files, mark: FirewallMark.value, port: 53)
+                #expect(throws: HostError.self) { try resolver.addresses(of: "vpn.example.net") }
+                #expect(uplink.packets().contains { $0.destination == "198.51.100.53" })
+                #expect(tunnel.packets().isEmpty)
+                // The system's resolver, in contrast, asks through the tunnel.
+                let unmarked = HostResolver(files: files, mark: 0, port: 53)
+                #expect(throws: HostError.self) { try unmarked.addresses(of: "vpn.example.net") }
+                #expect(tunnel.packets().contains { $0.destination == "198.51.100.53" })
+            }
         }
     }
 

@@ -126,42 +126,40 @@ struct NetworkWatchTests {
 
     @Test("the tunnel's own interface, routes and rules are no news")
     func ownChanges() async throws {
-        try await withHost { host, _ in
+        try await withHost { host, journal in
             let watch = try NetworkWatch(ignoredInterfaces: ["ng0"])
             let events = Events(watch)
-            try host.claimInterface("ng0")
-            let tunnel = try HostTestTunnel("ng0")
-            try host.apply(samplePlan())
-            try host.apply(samplePlan(allowedIPs: ["10.7.0.0/16"]))
-            usleep(Self.rest)
-            #expect(events.take() == [])
-            // What changes beside it still is.
-            try HostTestNamespace.ip("addr add 192.0.2.77/24 dev up0")
-            #expect(try events.wait(for: .changed) == [.changed])
-            withExtendedLifetime(tunnel) {}
+            try withTunnel(samplePlan(), on: host, journal) { _ in
+                try host.apply(samplePlan(allowedIPs: ["10.7.0.0/16"]))
+                usleep(Self.rest)
+                #expect(events.take() == [])
+                // What changes beside it still is.
+                try HostTestNamespace.ip("addr add 192.0.2.77/24 dev up0")
+                #expect(try events.wait(for: .changed) == [.changed])
+                try HostTestNamespace.ip("addr del 192.0.2.77/24 dev up0")
+            }
         }
     }
 
     @Test("with destinations only their routes count, also in a full tunnel")
     func destinations() async throws {
-        try await withHost { host, _ in
-            try host.claimInterface("ng0")
-            let tunnel = try HostTestTunnel("ng0")
-            try host.apply(samplePlan())
-            let watch = try NetworkWatch(ignoredInterfaces: ["ng0"])
-            let events = Events(watch)
-            let server = try IPAddress("198.51.100.7")
-            watch.setDestinations([server])
-            #expect(watch.hasRoute(to: server))
-            try HostTestNamespace.ip("route del default via 192.0.2.1")
-            #expect(try events.wait(for: .offline) == [.offline])
-            // By the tunnel it would be reached, but control traffic does not go in.
-            #expect(try HostTestNamespace.ip("route get 198.51.100.7").contains("dev ng0"))
-            #expect(!watch.hasRoute(to: server))
-            #expect(watch.hasRoute(to: try IPAddress("192.0.2.9")))
-            watch.setDestinations([server, try IPAddress("192.0.2.9")])
-            #expect(try events.wait(for: .online) == [.online])
-            withExtendedLifetime(tunnel) {}
+        try await withHost { host, journal in
+            try withTunnel(samplePlan(), on: host, journal) { _ in
+                let watch = try NetworkWatch(ignoredInterfaces: ["ng0"])
+                let events = Events(watch)
+                let server = try IPAddress("198.51.100.7")
+                watch.setDestinations([server])
+                #expect(watch.hasRoute(to: server))
+                try HostTestNamespace.ip("route del default via 192.0.2.1")
+                #expect(try events.wait(for: .offline) == [.offline])
+                // By the tunnel it would be reached, but control traffic does not go in.
+                #expect(try HostTestNamespace.ip("route get 198.51.100.7").contains("dev ng0"))
+                #expect(!watch.hasRoute(to: server))
+                #expect(watch.hasRoute(to: try IPAddress("192.0.2.9")))
+                watch.setDestinations([server, try IPAddress("192.0.2.9")])
+                #expect(try events.wait(for: .online) == [.online])
+                try HostTestNamespace.ip("route add default via 192.0.2.1")
+            }
         }
     }
 

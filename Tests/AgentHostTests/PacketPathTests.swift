@@ -15,94 +15,86 @@ import Testing
 struct PacketPathTests {
     @Test("in a full tunnel packets go in, marked ones go out beside it, and IPv6 goes nowhere")
     func fullTunnel() async throws {
-        try await withHost { host, _ in
-            try host.claimInterface("ng0")
-            let tunnel = try HostTestTunnel("ng0")
-            // Frames to a router that does not answer would wait for its hardware address.
-            try HostTestNamespace.ip("neigh add 192.0.2.1 lladdr 02:00:00:00:00:01 dev up0 nud permanent")
-            try HostTestNamespace.ip("neigh add 2001:db8::1 lladdr 02:00:00:00:00:01 dev up0 nud permanent")
-            try HostTestNamespace.ip("neigh add 192.0.2.9 lladdr 02:00:00:00:00:09 dev up0 nud permanent")
-            let uplink = try HostTestCapture("up1")
-            #expect(try HostTestPacket.send(to: "2001:db8:9::9") == 0)
-            try HostTestNamespace.eventually("IPv6 works without the tunnel") {
-                uplink.packets().contains { $0.destination == "2001:db8:9::9" }
-            }
-            try host.apply(samplePlan())
+        try await withHost { host, journal in
+            try withTunnel(on: host, journal) { tunnel in
+                // Frames to a router that does not answer would wait for its hardware address.
+                try HostTestNamespace.ip("neigh add 192.0.2.1 lladdr 02:00:00:00:00:01 dev up0 nud permanent")
+                try HostTestNamespace.ip(
+                    "neigh add 2001:db8::1 lladdr 02:00:00:00:00:01 dev up0 nud permanent")
+                try HostTestNamespace.ip("neigh add 192.0.2.9 lladdr 02:00:00:00:00:09 dev up0 nud permanent")
+                let uplink = try HostTestCapture("up1")
+                #expect(try HostTestPacket.send(to: "2001:db8:9::9") == 0)
+                try HostTestNamespace.eventually("IPv6 works without the tunnel") {
+                    uplink.packets().contains { $0.destination == "2001:db8:9::9" }
+                }
+                try host.apply(samplePlan())
 
-            #expect(try HostTestPacket.send(to: "198.51.100.9") == 0)
-            #expect(tunnel.packets().map(\.destination) == ["198.51.100.9"])
-            #expect(try HostTestPacket.send(to: "198.51.100.10", mark: FirewallMark.value) == 0)
-            // To the host's own network beside the tunnel, as without it.
-            #expect(try HostTestPacket.send(to: "192.0.2.9") == 0)
-            let refusal = try HostTestPacket.send(to: "2001:db8:9::9")
-            #expect([ENETUNREACH, EHOSTUNREACH].contains(refusal))
-            var seen: [String] = []
-            try HostTestNamespace.eventually("both packets leave by the uplink") {
-                seen += uplink.packets().compactMap(\.destination)
-                return seen.contains("198.51.100.10") && seen.contains("192.0.2.9")
+                #expect(try HostTestPacket.send(to: "198.51.100.9") == 0)
+                #expect(tunnel.packets().map(\.destination) == ["198.51.100.9"])
+                #expect(try HostTestPacket.send(to: "198.51.100.10", mark: FirewallMark.value) == 0)
+                // To the host's own network beside the tunnel, as without it.
+                #expect(try HostTestPacket.send(to: "192.0.2.9") == 0)
+                let refusal = try HostTestPacket.send(to: "2001:db8:9::9")
+                #expect([ENETUNREACH, EHOSTUNREACH].contains(refusal))
+                var seen: [String] = []
+                try HostTestNamespace.eventually("both packets leave by the uplink") {
+                    seen += uplink.packets().compactMap(\.destination)
+                    return seen.contains("198.51.100.10") && seen.contains("192.0.2.9")
+                }
+                #expect(!seen.contains("198.51.100.9"))
+                #expect(!seen.contains("2001:db8:9::9"))
+                #expect(tunnel.packets().isEmpty)
             }
-            #expect(!seen.contains("198.51.100.9"))
-            #expect(!seen.contains("2001:db8:9::9"))
-            #expect(tunnel.packets().isEmpty)
         }
     }
 
     @Test("with a strict reverse-path filter answers to marked packets arrive", arguments: [true, false])
     func strictFilter(hasMarks: Bool) async throws {
-        try await withHost { host, _ in
+        try await withHost { host, journal in
             try HostTestNamespace.ip("neigh add 192.0.2.1 lladdr 02:00:00:00:00:01 dev up0 nud permanent")
             try HostTestNamespace.tool("sysctl -q net.ipv4.conf.all.rp_filter=1")
-            try host.claimInterface("ng0")
-            let tunnel = try HostTestTunnel("ng0")
-            try host.apply(samplePlan())
-            if !hasMarks {
-                // As in a kernel without nf_tables. The repair would put the table back.
-                host.state.withLock { $0.monitor = nil }
-                try HostTestNamespace.tool("nft delete table inet nexusguard-route")
+            try withTunnel(samplePlan(), on: host, journal) { _ in
+                if !hasMarks {
+                    // As in a kernel without nf_tables. The repair would put the table back.
+                    host.state.withLock { $0.monitor = nil }
+                    try HostTestNamespace.tool("nft delete table inet nexusguard-route")
+                }
+                let socket = try MarkedSocket(port: 5_555)
+                try socket.send(to: "198.51.100.7", port: 51_820)
+                try Self.inject(from: "198.51.100.7", port: 51_820, to: "192.0.2.2", port: 5_555)
+                #expect(socket.receives(withinMilliseconds: hasMarks ? 30_000 : 500) == hasMarks)
             }
-            let socket = try MarkedSocket(port: 5_555)
-            try socket.send(to: "198.51.100.7", port: 51_820)
-            try Self.inject(from: "198.51.100.7", port: 51_820, to: "192.0.2.2", port: 5_555)
-            #expect(socket.receives(withinMilliseconds: hasMarks ? 30_000 : 500) == hasMarks)
-            withExtendedLifetime(tunnel) {}
         }
     }
 
     @Test("strangers can not reach the tunnel's address by the uplink")
     func strangers() async throws {
-        try await withHost { host, _ in
-            try host.claimInterface("ng0")
-            let tunnel = try HostTestTunnel("ng0")
-            try host.apply(samplePlan())
-            let socket = try MarkedSocket(port: 5_555)
-            try Self.inject(from: "192.0.2.99", port: 1_000, to: "192.0.2.2", port: 5_555)
-            #expect(socket.receives(withinMilliseconds: 30_000))
-            try Self.inject(from: "192.0.2.99", port: 1_000, to: "10.172.21.2", port: 5_555)
-            #expect(!socket.receives(withinMilliseconds: 500))
-            // By the tunnel it is reached.
-            #expect(tunnel.send(Self.datagram(from: "198.51.100.7", 1_000, to: "10.172.21.2", 5_555)))
-            #expect(socket.receives(withinMilliseconds: 30_000))
+        try await withHost { host, journal in
+            try withTunnel(samplePlan(), on: host, journal) { tunnel in
+                let socket = try MarkedSocket(port: 5_555)
+                try Self.inject(from: "192.0.2.99", port: 1_000, to: "192.0.2.2", port: 5_555)
+                #expect(socket.receives(withinMilliseconds: 30_000))
+                try Self.inject(from: "192.0.2.99", port: 1_000, to: "10.172.21.2", port: 5_555)
+                #expect(!socket.receives(withinMilliseconds: 500))
+                // By the tunnel it is reached.
+                #expect(tunnel.send(Self.datagram(from: "198.51.100.7", 1_000, to: "10.172.21.2", 5_555)))
+                #expect(socket.receives(withinMilliseconds: 30_000))
+            }
         }
     }
 
     @Test("without nf_tables a strict reverse-path filter becomes a loose one, and strict again")
     func looseFilter() async throws {
-        try await withHost { host, _ in
+        try await withHost { host, journal in
             try HostTestNamespace.tool("sysctl -q net.ipv4.conf.all.rp_filter=1")
-            let before = try HostTestNamespace.picture()
-            try host.claimInterface("ng0")
-            var tunnel: HostTestTunnel? = try HostTestTunnel("ng0")
-            host.state.withLock { $0.canMarkPackets = false }
-            try host.apply(samplePlan())
-            #expect(try HostTestNamespace.tool("sysctl -n net.ipv4.conf.all.rp_filter") == "2\n")
-            #expect(try HostTestNamespace.tool("nft list ruleset") == "")
-            try host.apply(samplePlan(allowedIPs: ["0.0.0.0/0", "10.7.0.0/16"]))
-            #expect(try HostTestNamespace.tool("sysctl -n net.ipv4.conf.all.rp_filter") == "2\n")
-            host.remove()
-            tunnel = nil
-            host.releaseInterface()
-            #expect(tunnel == nil)
-            #expect(try HostTestNamespace.picture() == before)
+            try withTunnel(on: host, journal) { _ in
+                host.state.withLock { $0.canMarkPackets = false }
+                try host.apply(samplePlan())
+                #expect(try HostTestNamespace.tool("sysctl -n net.ipv4.conf.all.rp_filter") == "2\n")
+                #expect(try HostTestNamespace.tool("nft list ruleset") == "")
+                try host.apply(samplePlan(allowedIPs: ["0.0.0.0/0", "10.7.0.0/16"]))
+                #expect(try HostTestNamespace.tool("sysctl -n net.ipv4.conf.all.rp_filter") == "2\n")
+            }
         }
     }
 
@@ -113,26 +105,20 @@ struct PacketPathTests {
 
     @Test("a host that has IPv6 turned off gets the tunnel without it, and no leak", arguments: withoutIPv6)
     func noIPv6(_ settings: [String]) async throws {
-        try await withHost { host, _ in
+        try await withHost { host, journal in
             for setting in settings { try HostTestNamespace.tool("sysctl -q \(setting)") }
-            let before = try HostTestNamespace.picture()
-            try host.claimInterface("ng0")
-            var tunnel: HostTestTunnel? = try HostTestTunnel("ng0")
-            let capabilities = try host.capabilities(ofInterface: "ng0")
-            #expect(capabilities == HostCapabilities(routesIPv6: true, interfaceTakesIPv6: false))
-            try host.apply(
-                samplePlan(
-                    addresses: ["10.172.21.2/32", "fd00::2/64"], allowedIPs: ["0.0.0.0/0", "::/0"],
-                    capabilities: capabilities))
-            #expect(host.problems.count == 2)
-            #expect(try HostTestPacket.send(to: "198.51.100.9") == 0)
-            #expect(tunnel?.packets().map(\.destination) == ["198.51.100.9"])
-            #expect(try HostTestPacket.send(to: "2001:db8:9::9") != 0)
-            host.remove()
-            tunnel = nil
-            host.releaseInterface()
-            #expect(tunnel == nil)
-            #expect(try HostTestNamespace.picture() == before)
+            try withTunnel(on: host, journal) { tunnel in
+                let capabilities = try host.capabilities(ofInterface: "ng0")
+                #expect(capabilities == HostCapabilities(routesIPv6: true, interfaceTakesIPv6: false))
+                try host.apply(
+                    samplePlan(
+                        addresses: ["10.172.21.2/32", "fd00::2/64"], allowedIPs: ["0.0.0.0/0", "::/0"],
+                        capabilities: capabilities))
+                #expect(host.problems.count == 2)
+                #expect(try HostTestPacket.send(to: "198.51.100.9") == 0)
+                #expect(tunnel.packets().map(\.destination) == ["198.51.100.9"])
+                #expect(try HostTestPacket.send(to: "2001:db8:9::9") != 0)
+            }
         }
     }
 
