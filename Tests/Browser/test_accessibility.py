@@ -119,7 +119,7 @@ class AccessibilityTests(AccessibilityCase):
         page = self.connected_page()
         page.tab("status")
         self.chromium.wait(
-            "there are samples", lambda: len(self.agent.ask("GET", "/api/v1/traffic")[1]["samples"]) >= 2, 30)
+            "there are samples", lambda: len(self.agent.ask("GET", "/api/v1/traffic")[1]["samples"]) >= 2)
         self.chromium.wait("the picture is drawn", lambda: [
             node for node in self.nodes() if node.role in ("image", "img") and "handshake" in node.name])
         self.assertRegex(page.text("#chart-sentence"), r"^In the last .* received .* sent .* handshake .*\.$")

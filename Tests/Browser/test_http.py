@@ -9,6 +9,7 @@ import stat
 import unittest
 
 from harness import wire
+from harness.process import PATIENCE
 from harness.wire import ask, own_fields
 from harness.world import World
 
@@ -242,7 +243,7 @@ class HostTests(HTTPCase):
     def test_the_page_listens_on_loopback_alone(self):
         for address in ("192.0.2.2",):
             with self.assertRaises(OSError):
-                socket.create_connection((address, self.port), timeout=5).close()
+                socket.create_connection((address, self.port), timeout=PATIENCE).close()
 
 
 class OriginTests(HTTPCase):
@@ -396,7 +397,9 @@ class FieldTests(HTTPCase):
                      b"GET / HTTP/1.1\r\nHost: x\r\n" + b"A: " + b"b" * 200_000 + b"\r\n\r\n",
                      b"POST /api/v1/ui/login HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
                      b"POST /api/v1/ui/login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"):
-            with socket.create_connection(("127.0.0.1", self.port), timeout=5) as connection:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
+                # Some of it may be the beginning of a request, which the server waits for.
+                connection.settimeout(5)
                 try:
                     connection.sendall(data)
                     connection.shutdown(socket.SHUT_WR)

@@ -166,15 +166,21 @@ class KeyboardTests(KeyboardCase):
             order = ["back", "server-url", "token", "auto-start", "save-settings", "export-config", "import-config",
                      "paste-config"]
             self.assertEqual([stop for stop in stops if stop in order], order)
+        def starts():
+            return self.agent.ask("GET", "/api/v1/settings")[1]["settings"]["startsAutomatically"]
+        before = starts()
         page.to_the_beginning()
         page.tab_to("auto-start")
         self.press(Keys.SPACE)
         page.tab_to("save-settings")
         self.press(Keys.ENTER)
         page.wait_text("#banner", "saved")
+        self.assertNotEqual(starts(), before)
+        page.wait_idle("#save-settings")
         page.tab_to("auto-start")
         self.press(Keys.SPACE, Keys.ENTER)
-        self.chromium.wait("the setting is as before", lambda: "saved" in page.text("#banner"))
+        self.chromium.wait("the setting is as before", lambda: starts() == before)
+        page.wait_idle("#save-settings")
 
         # Paste, refusal, cancel.
         page.tab_to("paste-config")

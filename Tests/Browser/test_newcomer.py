@@ -35,7 +35,7 @@ class NewcomersWalk(PageCase):
         page.type("#first-server", control.url)
         page.type("#first-token", token)
         page.click("#first-provision")
-        page.wait_condition("stopped", limit=60)
+        page.wait_condition("stopped")
         page.wait_hidden("#first-run")
         self.assertNotIn(token, self.chromium.script(
             "return document.documentElement.outerHTML + [...document.querySelectorAll('input')]"
@@ -44,7 +44,7 @@ class NewcomersWalk(PageCase):
 
         # The switch.
         page.toggle()
-        page.wait_condition("connected", limit=60)
+        page.wait_condition("connected")
         self.assertTrue(agent.reaches_server())
 
         # The log.

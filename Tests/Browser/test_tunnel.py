@@ -27,10 +27,10 @@ class SwitchTests(PageCase):
     def test_what_others_do_shows_at_once(self):
         page = self.connected_page()
         self.agent.command("down")
-        page.wait_condition("stopped", limit=5)
+        page.wait_condition("stopped")
         self.assertEqual(page.find("#vpn-toggle").get_attribute("aria-checked"), "false")
-        self.agent.command("up", "--timeout", "40")
-        page.wait_condition("connected", limit=5)
+        self.agent.command("up", "--timeout", "300")
+        page.wait_condition("connected")
 
     def test_ten_presses_in_a_row_end_where_the_last_one_wanted(self):
         page = self.connected_page()
@@ -61,8 +61,8 @@ class LogTests(PageCase):
     def test_entries_come_by_themselves_in_the_form_of_the_design(self):
         before = len(self.entries())
         self.agent.command("down")
-        self.agent.command("up", "--timeout", "40")
-        self.chromium.wait("new entries are shown", lambda: len(self.entries()) > before, 10)
+        self.agent.command("up", "--timeout", "300")
+        self.chromium.wait("new entries are shown", lambda: len(self.entries()) > before)
         for level, text in self.entries():
             self.assertRegex(text, rf"^\d\d:\d\d:\d\d \[{level}\] [\w.-]+: \S")
         # What the socket tells is what the page shows.
@@ -109,7 +109,7 @@ class LogTests(PageCase):
 
     def test_the_reader_who_scrolls_up_is_left_alone(self):
         self.agent.command("down")
-        self.agent.command("up", "--timeout", "40")
+        self.agent.command("up", "--timeout", "300")
         script = self.chromium.script
         self.chromium.wait("the log is longer than its window", lambda: script(
             "const log = document.querySelector('#log'); return log.scrollHeight > log.clientHeight + 40;"))
@@ -136,19 +136,21 @@ class PictureTests(PageCase):
         page = self.connected_page()
         page.tab("status")
         pings = Child(
-            ["ping", "-n", "-q", "-i", "0.01", "-s", "1200", "-w", "40", "10.172.21.1"],
+            ["ping", "-n", "-q", "-i", "0.01", "-s", "1200", "-w", "3600", "10.172.21.1"],
             f"{self.world.scratch}/pings")
         self.addCleanup(pings.kill)
         # 100 echoes of 1,200 bytes a second are 120 kB/s each way: some of it is shown, whatever the machine is doing.
         sentence = self.chromium.wait("the sentence tells of the traffic", lambda: re.search(
-            r"received ([\d.]+) [kM]B/s now .* sent ([\d.]+) [kM]B/s now", page.text("#chart-sentence")), 30)
+            r"received ([\d.]+) [kM]B/s now .* sent ([\d.]+) [kM]B/s now", page.text("#chart-sentence")))
         self.assertGreater(float(sentence[1]), 0)
         self.assertIn("handshake", page.text("#chart-sentence"))
         lines = self.chromium.script(
             "return [...document.querySelectorAll('#chart svg path')].map((path) => path.getBBox().height);")
         self.assertGreater(max(lines), 5, "a line rises")
-        picture = [node for node in self.chromium.accessibility() if node.role in ("image", "img", "graphics-document")]
-        self.assertIn(page.text("#chart-sentence"), [node.name for node in picture])
+        # Both change with each sample.
+        self.chromium.wait("the picture has the sentence as its name", lambda: page.text("#chart-sentence") in [
+            node.name for node in self.chromium.accessibility()
+            if node.role in ("image", "img", "graphics-document")])
 
         # The numbers of the interface agree with the agent's.
         counted = self.agent.status()["tunnel"]["receivedByteCount"]
@@ -158,7 +160,7 @@ class PictureTests(PageCase):
         page = self.connected_page()
         page.tab("status")
         self.chromium.wait(
-            "there are samples", lambda: len(self.agent.ask("GET", "/api/v1/traffic")[1]["samples"]) >= 3, 30)
+            "there are samples", lambda: len(self.agent.ask("GET", "/api/v1/traffic")[1]["samples"]) >= 3)
         self.chromium.driver.refresh()
         page.wait_condition("connected")
         self.chromium.wait("the picture is drawn", lambda: page.find("#chart").find_elements(By.CSS_SELECTOR, "path"))

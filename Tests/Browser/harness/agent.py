@@ -7,7 +7,7 @@ import os
 import socket
 
 from . import wire
-from .process import Child, NeverTrue, eventually, run
+from .process import PATIENCE, Child, NeverTrue, eventually, run
 from .relay import Relay
 
 
@@ -75,7 +75,7 @@ class Agent:
             return self.command("status", "--check", "live", check=False).returncode == 0
         eventually(f"{self.name} answers", answers)
 
-    def stop(self, limit=20):
+    def stop(self, limit=PATIENCE):
         """Ends the daemon in order, and gives the seconds that it took."""
         status, seconds = self.child.stop(limit)
         assert status == 0, f"{self.name} ended with {status}: {self.child.last_words()}"
@@ -102,7 +102,7 @@ class Agent:
     def status(self):
         return json.loads(self.command("--json", "status").stdout)
 
-    def wait_for(self, sentence, condition, limit=40):
+    def wait_for(self, sentence, condition, limit=PATIENCE):
         """Waits for a status, and gives it."""
         last = {}
 
@@ -117,32 +117,32 @@ class Agent:
         """Gives the agent an identity and brings its tunnel up."""
         token = self.world.control.token(self.name)
         self.command("provision", "--server", self.world.control.url, "--token-stdin", input=token + "\n")
-        self.command("up", "--timeout", "40")
+        self.command("up", "--timeout", str(PATIENCE))
 
     def connect(self):
         """Returns when the agent is connected and all is well, whatever was before."""
         self.world.control.set_faults()
         try:
-            return self.try_to_connect(25)
+            return self.try_to_connect(60)
         except NeverTrue:
             # What a test has left behind is no concern of the next.
             self.stop()
             self.start()
-            return self.try_to_connect(60)
+            return self.try_to_connect(PATIENCE)
 
     def try_to_connect(self, limit):
         status = self.status()
         if not status["provisioned"]:
             self.provision()
         elif not status["wantsUp"]:
-            self.command("up", "--timeout", "40")
+            self.command("up", "--timeout", str(PATIENCE))
         if self.status()["health"] or self.status()["state"] != "connected":
             self.command("refresh", check=False)
         return self.wait_for(
             "it is connected and well", lambda status: status["state"] == "connected" and not status["health"],
             limit)
 
-    def reaches_server(self, seconds=10):
+    def reaches_server(self, seconds=120):
         """Whether an echo comes back through the tunnel."""
         words = ["ping", "-n", "-q", "-c", "1", "-i", "0.2", "-w", str(seconds), "10.172.21.1"]
         return run(self.prefix + words, check=False).returncode == 0
@@ -168,6 +168,14 @@ class Agent:
 
     def listening(self):
         """The addresses and ports on which the daemon accepts TCP."""
+        return [place for place, state in self.sockets() if state == "0A"]
+
+    def connection_count(self, port):
+        """How many connections to a port of its own the daemon has not closed."""
+        return len([place for place, state in self.sockets() if place[1] == port and state != "0A"])
+
+    def sockets(self):
+        """The local addresses and ports of the daemon's TCP sockets, with their states as the kernel writes them."""
         inodes = set()
         for name in os.listdir(f"/proc/{self.child.pid}/fd"):
             try:
@@ -180,10 +188,11 @@ class Agent:
         for family, path in ((socket.AF_INET, "tcp"), (socket.AF_INET6, "tcp6")):
             with open(f"/proc/{self.child.pid}/net/{path}") as file:
                 for fields in (line.split() for line in file.readlines()[1:]):
-                    if fields[3] == "0A" and fields[9] in inodes:
+                    if fields[9] in inodes:
                         digits, port = fields[1].split(":")
                         words = [bytes.fromhex(digits[at:at + 8])[::-1] for at in range(0, len(digits), 8)]
-                        found.append((socket.inet_ntop(family, b"".join(words)), int(port, 16)))
+                        place = (socket.inet_ntop(family, b"".join(words)), int(port, 16))
+                        found.append((place, fields[3]))
         return found
 
     def has_interface(self):

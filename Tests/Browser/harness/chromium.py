@@ -9,7 +9,7 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 
-from .process import eventually
+from .process import PATIENCE, eventually
 
 JUDGES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "judges")
 
@@ -64,8 +64,8 @@ class Chromium:
         options.add_experimental_option("prefs", {
             "download.default_directory": self.downloads, "download.prompt_for_download": False})
         self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
-        self.driver.set_script_timeout(20)
-        self.driver.set_page_load_timeout(30)
+        self.driver.set_script_timeout(PATIENCE)
+        self.driver.set_page_load_timeout(PATIENCE)
         self.cdp("Page.addScriptToEvaluateOnNewDocument", source=WITNESS)
         self.judges = "".join(
             open(os.path.join(JUDGES, f"{name}.js"), encoding="utf-8").read()
@@ -149,21 +149,21 @@ class Chromium:
         nodes = self.cdp("Accessibility.getFullAXTree")["nodes"]
         return [Node(node) for node in nodes if not node.get("ignored")]
 
-    def wait(self, sentence, condition, limit=20):
-        return eventually(sentence, condition, limit, pause=0.05, detail=self.situation)
+    def wait(self, sentence, condition):
+        return eventually(sentence, condition, pause=0.05, detail=self.situation)
 
     def situation(self):
         return json.dumps(self.script(
             "return { address: location.origin + location.pathname, dataset: { ...document.documentElement.dataset },"
             " text: document.body ? document.body.innerText.slice(0, 600) : '' };"))
 
-    def downloaded(self, limit=20):
+    def downloaded(self):
         """The path of the file that was downloaded since `forget_downloads`, once it is whole."""
         def finished():
             names = [name for name in os.listdir(self.downloads) if name.endswith(".json")]
             return os.path.join(self.downloads, names[0]) if names else None
         # Chromium gives the file its name when it is complete.
-        return eventually("a file is downloaded", finished, limit)
+        return eventually("a file is downloaded", finished)
 
     def forget_downloads(self):
         for name in os.listdir(self.downloads):

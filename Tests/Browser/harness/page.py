@@ -47,10 +47,10 @@ class Page:
     def state(self):
         return self.chromium.script("return document.documentElement.dataset.state || '';")
 
-    def wait_condition(self, *words, limit=30):
+    def wait_condition(self, *words):
         """Waits for one of these conditions."""
         return self.chromium.wait(
-            f"the condition is {' or '.join(words)}, not {self.condition()}", lambda: self.condition() in words, limit)
+            f"the condition is {' or '.join(words)}, not {self.condition()}", lambda: self.condition() in words)
 
     def find(self, selector):
         return self.chromium.driver.find_element(By.CSS_SELECTOR, selector)
@@ -73,18 +73,18 @@ class Page:
             "const element = document.querySelector(arguments[0]);"
             "return !!element && element.checkVisibility({ visibilityProperty: true });", selector)
 
-    def wait_shown(self, selector, limit=20):
-        self.chromium.wait(f"{selector} is shown", lambda: self.is_shown(selector), limit)
+    def wait_shown(self, selector):
+        self.chromium.wait(f"{selector} is shown", lambda: self.is_shown(selector))
         return self.find(selector)
 
-    def wait_hidden(self, selector, limit=20):
-        self.chromium.wait(f"{selector} is not shown", lambda: not self.is_shown(selector), limit)
+    def wait_hidden(self, selector):
+        self.chromium.wait(f"{selector} is not shown", lambda: not self.is_shown(selector))
 
-    def wait_text(self, selector, words, limit=20):
+    def wait_text(self, selector, words):
         self.chromium.wait(
             f"{selector} says '{words}'", lambda: words in self.chromium.script(
                 "const element = document.querySelector(arguments[0]);"
-                "return element ? element.textContent : '';", selector), limit)
+                "return element ? element.textContent : '';", selector))
 
     # Doing
 
@@ -94,11 +94,11 @@ class Page:
 
     def toggle(self):
         """Presses the switch."""
-        self.wait_idle("#vpn-toggle")
         self.click("#vpn-toggle")
 
     def click(self, selector):
         element = self.wait_shown(selector)
+        self.wait_idle(selector)
         self.chromium.script("arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' });", element)
         element.click()
 

@@ -7,11 +7,15 @@ import subprocess
 import time
 
 
+# Seconds that anything may take that takes a moment: far longer than a busy machine needs.
+PATIENCE = 300
+
+
 class NeverTrue(AssertionError):
     """A condition did not come true in time."""
 
 
-def eventually(sentence, condition, limit=20, pause=0.02, detail=None):
+def eventually(sentence, condition, limit=PATIENCE, pause=0.02, detail=None):
     """Asks again and again until `condition()` gives something true, and gives that."""
     deadline = time.monotonic() + limit
     while True:
@@ -23,7 +27,7 @@ def eventually(sentence, condition, limit=20, pause=0.02, detail=None):
         time.sleep(pause)
 
 
-def run(words, check=True, input=None, timeout=60):
+def run(words, check=True, input=None, timeout=2 * PATIENCE):
     """Runs a program and gives its result with its outputs as text."""
     result = subprocess.run(words, input=input, capture_output=True, text=True, timeout=timeout)
     if check and result.returncode != 0:
@@ -61,7 +65,7 @@ class Child:
         with open(self.output + ".err", "rb") as file:
             return file.read().decode(errors="replace")[-3000:]
 
-    def stop(self, limit=20):
+    def stop(self, limit=PATIENCE):
         """Asks the program to end, and gives its status and the seconds that it took."""
         begin = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
@@ -76,7 +80,7 @@ class Child:
 
     def kill(self):
         self.process.kill()
-        self.process.wait(20)
+        self.process.wait(PATIENCE)
 
     def resident_kibibytes(self):
         with open(f"/proc/{self.pid}/status") as file:

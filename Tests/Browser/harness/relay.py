@@ -6,6 +6,8 @@ import os
 import socket
 import threading
 
+from .process import PATIENCE
+
 CLONE_NEWNET = 0x40000000
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -42,7 +44,7 @@ class Relay:
     def _connect(self, client):
         try:
             _enter(self.namespace)
-            server = socket.create_connection(("127.0.0.1", self.port), timeout=10)
+            server = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
             server.settimeout(None)
         except OSError:
             client.close()

@@ -6,17 +6,19 @@ import json
 import socket
 import time
 
+from .process import PATIENCE
+
 
 class SocketConnection(http.client.HTTPConnection):
     """HTTP over a unix socket."""
 
     def __init__(self, path):
-        super().__init__("localhost", timeout=30)
+        super().__init__("localhost", timeout=PATIENCE)
         self.path = path
 
     def connect(self):
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(30)
+        self.sock.settimeout(PATIENCE)
         self.sock.connect(self.path)
 
 
@@ -66,7 +68,7 @@ def ask(port, method, target, fields=None, body=None, address="127.0.0.1"):
     A field with the value `None` is left out where it would be sent otherwise (Host).
     """
     fields = {"Host": f"127.0.0.1:{port}", **(fields or {})}
-    connection = http.client.HTTPConnection(address, port, timeout=30)
+    connection = http.client.HTTPConnection(address, port, timeout=PATIENCE)
     try:
         connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
         for name, value in fields.items():
@@ -97,13 +99,13 @@ class Stream:
     """A client of the event stream."""
 
     def __init__(self, port, session, query=""):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
         self.socket.sendall(
             f"GET /api/v1/events{query} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nSec-Fetch-Site: same-origin\r\n"
             f"Authorization: Bearer {session}\r\n\r\n".encode())
         self.received = b""
 
-    def wait_for(self, words, limit=30):
+    def wait_for(self, words, limit=PATIENCE):
         """Reads until `words` have come, and gives all that came."""
         deadline = time.monotonic() + limit
         while words not in self.received:
@@ -117,7 +119,7 @@ class Stream:
                 raise AssertionError(f"no stream: {self.received[:300]!r}")
         return self.received
 
-    def wait_for_end(self, limit=30):
+    def wait_for_end(self, limit=PATIENCE):
         """Returns when the server has ended the stream: with its last chunk, or with the connection."""
         deadline = time.monotonic() + limit
         while not self.received.endswith(b"\r\n0\r\n\r\n"):
@@ -136,7 +138,7 @@ class Stream:
         except BlockingIOError:
             pass
         finally:
-            self.socket.settimeout(30)
+            self.socket.settimeout(PATIENCE)
 
     def close(self):
         self.socket.close()

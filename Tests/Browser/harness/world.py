@@ -28,7 +28,7 @@ class World:
         self.screenshots = os.path.join(root, ".build", "screenshots")
         os.makedirs(self.screenshots, exist_ok=True)
         self.agents = []
-        self.silent = self.old_link = self.silent_since = None
+        self.silent = self.old_link = self.silent_since = self.link_since = None
         self.made_chromium = self.made_control = self.made_agent = self.made_newcomer = None
         run(["ip", "netns", "add", "server"])
         run(["ip", "-n", "server", "link", "set", "lo", "up"])
@@ -83,8 +83,18 @@ class World:
         self.silent.provision()
         self.silent.connect()
         self.control.drop_tunnel_packets("port2")
-        self.old_link = self.silent.link()
         self.silent_since = time.monotonic()
+        self.make_link()
+
+    def make_link(self):
+        self.old_link, self.link_since = self.silent.link(), time.monotonic()
+
+    def late_link(self, life):
+        """A link that is older than its life, which the agent has not forgotten yet as it does after 15 minutes."""
+        if time.monotonic() - self.link_since > 600:
+            self.make_link()
+        time.sleep(max(0, self.link_since + life + 2 - time.monotonic()))
+        return self.old_link
 
     def wait_until_late(self, seconds):
         """Waits until so much time has passed since an agent fell silent."""
