@@ -101,10 +101,10 @@ class PaceTests(unittest.TestCase):
 
     def test_as_many_are_reported_as_were_sent(self):
         link, buffers = Link(), flood.batches(bytes(32), 2)
-        sent, seconds = flood.flood(link, buffers, 1_000_000, 0.05, lambda: False)
+        sent, seconds = flood.flood(link, buffers, 100_000, 1, lambda: False)
         self.assertEqual(sent, link.sent)
         self.assertGreater(sent, 0)
-        self.assertGreaterEqual(seconds, 0.05)
+        self.assertGreaterEqual(seconds, 1)
 
     def test_it_ends_when_it_is_told_to(self):
         self.assertEqual(flood.flood(Link(), flood.batches(bytes(32), 1), 1000, 60, lambda: True)[0], 0)
