@@ -14,8 +14,10 @@ struct PageRestartTests {
     private final class Host: Sendable {
         let folder: TemporaryFolder
         let directory: StateDirectory
+        private let port: UInt16
 
         init() throws {
+            port = try RawHTTP.quietPort()
             folder = try TemporaryFolder()
             directory = try StateDirectory(path: folder.path + "/state")
         }
@@ -25,6 +27,7 @@ struct PageRestartTests {
         func run(_ change: (inout PageServer.Options) -> Void = { _ in }) async throws -> PageBench {
             try await PageBench { options in
                 options.store = store
+                options.preferredPort = port
                 change(&options)
             }
         }

@@ -59,6 +59,18 @@ enum RawHTTP {
         return try answer(String(decoding: bytes, as: UTF8.self))
     }
 
+    /// A free port of loopback below those that the kernel gives out: nobody takes it while nothing listens there.
+    static func quietPort() throws -> UInt16 {
+        for _ in 0..<1000 {
+            let port = UInt16.random(in: 20_000..<32_000)
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            guard descriptor >= 0 else { throw Failure(call: "socket", number: errno) }
+            defer { close(descriptor) }
+            if withAddress(host: 1, port: port, { bind(descriptor, $0, $1) }) == 0 { return port }
+        }
+        throw Failure(call: "bind", number: errno)
+    }
+
     /// Connects to a port of loopback; reads give up after ten minutes.
     static func connect(port: UInt16, from source: UInt32 = 1) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
