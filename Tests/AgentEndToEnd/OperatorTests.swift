@@ -42,13 +42,13 @@ struct OperatorTests {
             let provisioned = try await run(
                 agent, groups: further, ["provision", "--token-stdin"], input: token.text + "\n")
             #expect(provisioned.succeeded, "\(provisioned)")
-            let up = try await run(agent, groups: first, ["up", "--timeout", "40"])
+            let up = try await run(agent, groups: first, ["up", "--timeout", "250"])
             #expect(up.succeeded, "\(up)")
             #expect(try await agent.namespace.ping(Site.inner))
             let allowed: [[String]] = [
                 ["refresh"], ["logs"], ["forwards"], ["hwid"], ["settings"], ["config", "show"],
                 ["config", "export"], ["netcheck"], ["bugreport", "-o", "-"],
-                ["settings", "set", "startsAutomatically=no"], ["restart", "--timeout", "40"],
+                ["settings", "set", "startsAutomatically=no"], ["restart", "--timeout", "250"],
                 ["logs", "--clear"], ["down"], ["deprovision", "--yes"], ["reset", "--yes"],
             ]
             for words in allowed {

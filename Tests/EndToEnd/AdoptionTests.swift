@@ -19,6 +19,7 @@ struct AdoptionTests {
             let keyFile = lab.path(of: "key")
             try Data(key.utf8).write(to: URL(fileURLWithPath: keyFile))
             try await left.namespace.ip("link del \(left.daemon.interface)")
+            try await left.namespace.awaitFreePort(Pair.port)
             let interface = lab.interfaceName()
             let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
                 .appendingPathComponent("Scripts/adopt.py").path

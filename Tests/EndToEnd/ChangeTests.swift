@@ -121,6 +121,7 @@ struct ChangeTests {
                     if try await left.daemon.interfaceExists() { return false }
                     return try await !Shell.run(["test", "-e", left.daemon.socketPath]).succeeded
                 }
+                try await left.namespace.awaitFreePort(Pair.port)
                 let daemon = try await Daemon(
                     .tested, in: left.namespace, interface: interface, environment: environment)
                 try await daemon.wg(

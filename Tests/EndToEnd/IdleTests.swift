@@ -54,6 +54,13 @@ struct IdleTests {
             let child = try lab.spawn(
                 in: daemon.namespace, "strace", "-f", "-qq", "-o", path, "-p", "\(daemon.child.pid)")
             traces.append((path, child))
+            try await Shell.eventually("strace is attached") {
+                if let status = child.poll() {
+                    throw ShellError.neverTrue("strace runs (\(status)): \(child.standardError)")
+                }
+                let status = try await Shell.check(["cat", "/proc/\(daemon.child.pid)/status"])
+                return status.lines.contains { $0.hasPrefix("TracerPid:") && !$0.hasSuffix("\t0") }
+            }
         }
         try await Task.sleep(for: .seconds(Self.seconds))
         var calls: [String] = []

@@ -33,6 +33,7 @@ struct QuickTests {
         let interface = lab.interfaceName()
         let key = try await Shell.check(["cat", pair.left.keyPath]).text
         try await pair.left.namespace.ip("link del \(pair.left.daemon.interface)")
+        try await pair.left.namespace.awaitFreePort(Pair.port)
         let path = try lab.file(
             "\(interface).conf",
             """
@@ -68,6 +69,7 @@ struct QuickTests {
                 try await Shell.eventually("the socket is gone") {
                     try await !Shell.run(["test", "-e", Daemon.socketPath(of: interface)]).succeeded
                 }
+                try await left.awaitFreePort(Pair.port)
             }
             #expect(try await left.check("ip", "rule", "show").text == before)
         }

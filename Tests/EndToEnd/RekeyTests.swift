@@ -17,9 +17,9 @@ struct RekeyTests {
         try await Lab.with(slot: false) { lab in
             let pair = try await Pair(
                 lab, left: arrangement.left, right: arrangement.right, over: arrangement.family)
+            let start = ContinuousClock.now
             #expect(try await pair.left.namespace.ping(pair.right.inner4))
             let first = try await pair.left.daemon.latestHandshake()
-            let start = ContinuousClock.now
             // 128 s of traffic, or more on a machine that is busy.
             #expect(
                 try await pair.left.namespace.answers(to: 1280, from: pair.right.inner4, every: 0.1) == 1280

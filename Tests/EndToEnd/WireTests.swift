@@ -36,7 +36,10 @@ struct WireTests {
             try await Shell.eventually("a handshake by the keepalive") {
                 try await pair.right.daemon.latestHandshake() > 0
             }
-            try await Task.sleep(for: .seconds(2))
+            // An initiation of 148 octets, the keepalive that confirms the session, and one of the interval.
+            try await Shell.eventually("keepalives have come") {
+                try await pair.right.daemon.transfer().received >= 148 + 2 * 32
+            }
             let payloads = try await capture.stop().map(\.payload)
             #expect(payloads.filter { $0.first == 1 }.allSatisfy { $0.count == 148 })
             #expect(payloads.filter { $0.first == 2 }.allSatisfy { $0.count == 92 })

@@ -66,6 +66,8 @@ package final class Child: Sendable {
         // The daemons of the tests leave nothing in the machine's own folder.
         variables["NEXUSGUARD_STATE_DIRECTORY"] = ""
         variables["PATH"] = Machine.path
+        // The agent's command gives up after 10 s otherwise, which a busy machine may need for an answer.
+        variables["NEXUSGUARD_TIMEOUT"] = "\(Shell.patience.components.seconds)s"
         variables.merge(environment) { $1 }
         var words = arguments.map { strdup($0) } + [nil]
         var assignments = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]

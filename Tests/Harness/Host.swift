@@ -57,11 +57,14 @@ package enum Host {
     ///
     /// The kernel does both in its own time after the address was added.
     package static func isSettled() throws -> Bool {
-        let lines = try tool("ip -6 -o addr").split(separator: "\n")
+        try isSettled(addresses: tool("ip -6 -o addr"), routes: tool("ip -6 route show table local"))
+    }
+
+    /// The same of what `ip` has printed: the addresses with `-6 -o`, and the IPv6 routes of the local table.
+    package static func isSettled(addresses: String, routes: String) -> Bool {
+        let lines = addresses.split(separator: "\n")
         guard !lines.contains(where: { $0.contains("tentative") }) else { return false }
-        let routes = try tool("ip -6 route show table local").split(separator: "\n").map {
-            $0.split(separator: " ")
-        }
+        let routes = routes.split(separator: "\n").map { $0.split(separator: " ") }
         return lines.allSatisfy { line in
             // "2: up0    inet6 2001:db8::2/64 scope global nodad ..."
             let words = line.split(separator: " ")

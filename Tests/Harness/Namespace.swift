@@ -53,6 +53,22 @@ package struct Namespace: Sendable {
         }
     }
 
+    /// Waits until each IPv6 address is usable: the kernel makes its route in the local table in its own time.
+    package func awaitAddresses() async throws {
+        try await Shell.eventually("the addresses of \(name) are usable") {
+            try await Host.isSettled(
+                addresses: ip("-6 -o address").standardOutput,
+                routes: ip("-6 route show table local").standardOutput)
+        }
+    }
+
+    /// Waits until no UDP socket has a port: a daemon that ends gives its own up in its own time.
+    package func awaitFreePort(_ port: Int) async throws {
+        try await Shell.eventually("UDP port \(port) is free") {
+            try await check("ss", "-Hlun", "sport = :\(port)").text.isEmpty
+        }
+    }
+
     /// Sends echo requests until one is answered.
     ///
     /// - Parameters:

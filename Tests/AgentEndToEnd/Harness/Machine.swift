@@ -6,7 +6,7 @@ internal import Testing
 extension Machine {
     /// Why the tests cannot run here, or `nil`.
     static let obstacle = lack(
-        of: ["ip", "ping", "tcpdump", "nft", "sysctl", "setpriv", "bash", "python3"],
+        of: ["ip", "ping", "tcpdump", "nft", "ss", "sysctl", "setpriv", "unshare", "bash", "python3"],
         [
             (Program.agent, "NEXUSGUARD_AGENT"), (Program.soak, "NEXUSGUARD_AGENT_SOAK"),
             (Program.command, "NEXUSGUARD_COMMAND"), (Program.control, "NEXUSGUARD_CONTROL"),

@@ -83,6 +83,9 @@ struct Site: Sendable {
             ip route add default via 192.0.2.1
             ip -6 route add default via 2001:db8::1
             """)
+        // The kernel makes addresses and routes of its own once the cable is at work, which tests compare.
+        try await place.awaitLink("uplink")
+        for end in [namespace, place] { try await end.awaitAddresses() }
         return place
     }
 

@@ -65,6 +65,7 @@ struct Pair: Sendable {
             try await end.namespace.ip("address add \(end.outer4)/24 dev cable")
             try await end.namespace.ip("address add \(end.outer6)/64 dev cable nodad")
         }
+        for end in [self.left, self.right] { try await end.namespace.awaitAddresses() }
         let endpoint = family == .v4 ? self.right.outer4 : "[\(self.right.outer6)]"
         try await self.left.daemon.wg(
             "set \(self.left.daemon.interface) peer \(self.right.publicKey) endpoint \(endpoint):\(Self.port)"
@@ -99,6 +100,7 @@ struct Pair: Sendable {
             try await end.namespace.ip("address add \(end.inner6)/64 dev \(end.daemon.interface) nodad")
             try await end.namespace.ip("link set \(end.daemon.interface) mtu \(mtu) up")
         }
+        for end in ends { try await end.namespace.awaitAddresses() }
     }
 
     /// The two ends in both orders, as sender and receiver.
