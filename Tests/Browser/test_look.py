@@ -147,6 +147,26 @@ class LookTests(PageCase):
 
     def test_text_of_twice_the_size_loses_nothing(self):
         page = self.with_forward()
+    def test_the_arrow_of_a_forward_stays_with_its_target(self):
+        page = self.connected_page()
+        target = "[2001:db8:85a3:1234:5678:8a2e:370:7334]:8443"
+        self.control.command("forward", "add", self.agent.name, "tcp", "65535", target)
+        self.addCleanup(self.control.command, "forward", "rm", "tcp", "65535")
+        self.agent.command("refresh")
+        self.chromium.wait("the forward is there", lambda: page.all(".forward"))
+        page.tab("ports")
+        lines = {}
+        for width in (240, 280, 320, 375, 430):
+            self.chromium.resize(Size(width, 640, True))
+            # The arrow stands before the text: where it has a line of its own, the text begins below the first one.
+            box, first, lines[width] = self.chromium.script(
+                "const target = document.querySelector('.target'), range = document.createRange();"
+                "range.selectNodeContents(target); const parts = range.getClientRects();"
+                "return [target.getBoundingClientRect().top, parts[0].top, parts.length];")
+            self.assertAlmostEqual(first, box, delta=6, msg=f"at {width}")
+            self.assertEqual(self.faults_here("forward-ipv6"), [])
+        self.assertGreater(lines[240], 1, "an address that is too long for a line")
+
         # What readers set in their browser: sizes of text follow it, and nothing is cut off.
         self.chromium.script("document.documentElement.style.setProperty('font-size', '200%');")
         for size in (USUAL, DESKTOP):
