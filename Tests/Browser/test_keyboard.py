@@ -104,6 +104,20 @@ class KeyboardTests(KeyboardCase):
             self.back()
             self.assertEqual(self.look(FOCUS)["place"], place)
 
+    def test_a_heading_that_gets_the_focus_has_no_ring(self):
+        page = self.connected_page()
+        # With the keyboard the browser shows where the focus is, wherever it is put.
+        page.tab_to("open-settings")
+        self.assertTrue(self.look(FOCUS)["ring"])
+        self.press(Keys.ENTER)
+        page.wait_shown("#settings")
+        heading = self.look(
+            "const at = document.activeElement; return [at.localName, at.matches(':focus-visible')];")
+        self.assertEqual(heading, ["h1", True], "screen readers are told of the new screen")
+        self.assertFalse(self.look(FOCUS)["ring"], "there is nothing to press")
+        self.press(Keys.TAB)
+        self.assertTrue(self.look(FOCUS)["ring"])
+
     def test_arrows_move_between_the_tabs(self):
         page = self.connected_page()
         page.tab("status")
