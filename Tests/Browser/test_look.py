@@ -53,16 +53,18 @@ class LookTests(PageCase):
             self.assertEqual(found[:2], [f"{size}px", weight], selector)
             self.assertEqual(MONOSPACED in found[2].lower(), monospaced, selector)
 
-    def test_three_sizes_of_telephones_have_three_sizes_of_text_and_padding(self):
+    def test_three_sizes_of_windows_have_three_sizes_of_text_and_padding(self):
         self.connected_page()
-        sizes = {}
-        for size in (SMALL, USUAL, LARGE):
+        small, usual, large = (16, 13, 12, 9), (18, 14, 16, 12), (20, 16, 20, 14)
+        for size, expected in (
+                (SMALL, small), (USUAL, usual), (LARGE, large), (Size(376, 700, True), usual),
+                (Size(427, 700, True), usual), (Size(428, 700, True), large), (Size(899, 700, False), large),
+                (Size(900, 700, False), usual), (Size(1199, 700, False), usual), (DESKTOP, large)):
             self.chromium.resize(size)
-            sizes[size] = [self.size("#status-text"), self.size("[data-row=ip] .value"), float(
-                self.style("#status-card", "paddingLeft")[0].rstrip("px"))]
-        for small, usual, large in zip(sizes[SMALL], sizes[USUAL], sizes[LARGE]):
-            self.assertLess(small, usual)
-            self.assertLess(usual, large)
+            padding, spacing = self.style("#status-card", "paddingLeft") + self.style("#rows", "rowGap")
+            found = [self.size("#status-text"), self.size("[data-row=ip] .value")] + [
+                float(text.removesuffix("px")) for text in (padding, spacing)]
+            self.assertEqual(found, list(expected), str(size))
 
     def test_spacing_and_radii_are_those_of_the_table(self):
         page = self.with_forward()
@@ -145,8 +147,6 @@ class LookTests(PageCase):
             self.chromium.resize(size)
             self.assertEqual(self.faults_here("settings"), [])
 
-    def test_text_of_twice_the_size_loses_nothing(self):
-        page = self.with_forward()
     def test_the_arrow_of_a_forward_stays_with_its_target(self):
         page = self.connected_page()
         target = "[2001:db8:85a3:1234:5678:8a2e:370:7334]:8443"
@@ -167,6 +167,8 @@ class LookTests(PageCase):
             self.assertEqual(self.faults_here("forward-ipv6"), [])
         self.assertGreater(lines[240], 1, "an address that is too long for a line")
 
+    def test_text_of_twice_the_size_loses_nothing(self):
+        page = self.with_forward()
         # What readers set in their browser: sizes of text follow it, and nothing is cut off.
         self.chromium.script("document.documentElement.style.setProperty('font-size', '200%');")
         for size in (USUAL, DESKTOP):
