@@ -17,8 +17,8 @@ from harness.world import World  # noqa: E402
 # yet. What takes minutes comes last: it began with the first.
 ORDER = [
     "test_judges", "test_newcomer", "test_conditions.IdentityConditions", "test_http", "test_conditions.Conditions",
-    "test_tunnel", "test_config", "test_keyboard", "test_accessibility", "test_look", "test_conditions.LossConditions",
-    "test_load", "test_late"]
+    "test_tunnel", "test_windows", "test_config", "test_keyboard", "test_accessibility", "test_look",
+    "test_conditions.LossConditions", "test_load", "test_late"]
 
 
 class Result(unittest.TextTestResult):

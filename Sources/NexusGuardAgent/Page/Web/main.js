@@ -21,6 +21,8 @@ let shown = describe(null, true);
 /** When the page next asks an agent that does not answer, in this browser's time; and what makes it ask at once. */
 let reconnectAt = null;
 let reconnect = () => {};
+/** How often a hidden page asks the agent, in milliseconds: a session that is not used for half an hour ends. */
+const hiddenInterval = 600_000;
 /** Counts sessions: what belongs to one that has ended stops by itself. */
 let generation = 0;
 
@@ -42,7 +44,9 @@ function start() {
   addEventListener("popstate", showViewOfHistory);
   addEventListener("hashchange", useLink);
   addEventListener("online", () => reconnect());
-  // A page that the browser keeps for its way back would hold one of its six connections to the agent.
+  // A page that nobody sees, or that the browser keeps for its way back, would hold one of the six connections that
+  // the browser has for all pages of the agent: the seventh would wait for ever.
+  document.addEventListener("visibilitychange", () => (document.hidden ? api.closeEvents() : reconnect()));
   addEventListener("pagehide", api.closeEvents);
   addEventListener("pageshow", () => reconnect());
   addEventListener("keydown", (event) => {
@@ -157,14 +161,23 @@ async function logIn() {
 
 // MARK: Events
 
-/** Follows the agent's events for as long as the session lasts, and comes back by itself when the agent does. */
+/**
+ * Follows the agent's events for as long as the session lasts, and comes back by itself when the agent does.
+ *
+ * A hidden page rests; when it is seen again, the stream begins with what is so then.
+ */
 async function follow(mine) {
   let failures = 0;
+  let hasRested = false;
   while (mine === generation) {
+    const isHidden = document.hidden;
     try {
-      for await (const event of api.events(position())) {
+      if (isHidden) await rest();
+      else for await (const event of api.events(position())) {
         if (mine !== generation) return;
         if (!isReachable) await comeBack();
+        else if (hasRested) await loadTraffic().catch(() => {});
+        hasRested = false;
         failures = 0;
         take(event);
       }
@@ -172,11 +185,22 @@ async function follow(mine) {
       if (mine !== generation) return;
       if (isEnded(error)) return endSession("session-ended", "It was not used for 30 minutes, or it was ended elsewhere.");
     }
+    if (isHidden || document.hidden) {
+      hasRested = true;
+      failures = 0;
+      continue;
+    }
     failures += 1;
     // The first try comes at once: a stream that was cut is no reason to worry anybody.
     if (failures > 1) loseAgent();
     await pause(failures === 1 ? 200 : Math.min(1000 * 2 ** (failures - 2), 15_000) * (0.8 + 0.4 * Math.random()));
   }
+}
+
+/** Waits until the page is seen, for some minutes at most; the session is then used all the same. */
+async function rest() {
+  await pause(hiddenInterval);
+  if (document.hidden) await api.request("GET", "/api/v1/status");
 }
 
 function loseAgent() {
