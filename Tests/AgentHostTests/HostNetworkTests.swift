@@ -44,23 +44,16 @@ struct HostNetworkTests {
         try await withHost { host, journal in
             try withTunnel(samplePlan(), on: host, journal) { _ in
                 #expect(host.problems == [])
-                #expect(
-                    try HostTestNamespace.ip("-d -4 rule") == """
-                        0:	from all lookup local proto kernel
-                        5400:	from all lookup main suppress_prefixlength 0 proto kernel
-                        5410:	not from all fwmark 0x4e470000/0xffff0000 lookup 51821 proto kernel
-                        32766:	from all lookup main proto kernel
-                        32767:	from all lookup default proto kernel
+                let rules = """
+                    0:	from all lookup local proto kernel
+                    5400:	from all lookup main suppress_prefixlength 0 proto kernel
+                    5410:	not from all fwmark 0x4e470000/0xffff0000 lookup 51821 proto kernel
+                    32766:	from all lookup main proto kernel
 
-                        """)
-                #expect(
-                    try HostTestNamespace.ip("-d -6 rule") == """
-                        0:	from all lookup local proto kernel
-                        5400:	from all lookup main suppress_prefixlength 0 proto kernel
-                        5410:	not from all fwmark 0x4e470000/0xffff0000 lookup 51821 proto kernel
-                        32766:	from all lookup main proto kernel
-
-                        """)
+                    """
+                let last = "32767:\tfrom all lookup default proto kernel\n"
+                #expect(try HostTestNamespace.ip("-d -4 rule") == rules + last)
+                #expect(try HostTestNamespace.ip("-d -6 rule") == rules)
                 #expect(
                     try HostTestNamespace.ip("-4 route show table 51821")
                         == "default dev ng0 proto kernel scope link \n")

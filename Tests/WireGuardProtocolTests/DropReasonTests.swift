@@ -81,14 +81,7 @@ struct DropReasonTests {
         var initiations: [[UInt8]] = []
         for step in 0..<3 as Range<Int64> {
             let now = Instant(nanoseconds: step * 1000)
-            first.withDevice(at: now) { device, outbox in
-                device.setUp(false, at: now, into: &outbox)
-                device.setUp(true, at: now, into: &outbox)
-            }
-            first.send(
-                [InnerPacket.make(from: Simulation.innerAddress(of: 0), to: Simulation.innerAddress(of: 1))],
-                at: now)
-            initiations.append(try #require(first.sent.last).bytes)
+            initiations.append(try Self.freshInitiation(of: first, at: now))
         }
         for bytes in initiations { second.receive([(first.address, bytes)], at: simulation.now) }
         #expect(second.drops[.handshakeFlood] == 2)
@@ -122,19 +115,10 @@ struct DropReasonTests {
     func rateLimit() throws {
         let simulation = Simulation.pair(seed: 55, load: LoadDetector(rate: 1, capacity: 1))
         let (first, second) = (simulation.devices[0], simulation.devices[1])
-        var last: [UInt8] = []
         // A cookie first, then one initiation after the other that carries mac2.
         for step in 0..<40 as Range<Int64> {
             let now = Instant(nanoseconds: step * 21_000_000)
-            first.withDevice(at: now) { device, outbox in
-                device.setUp(false, at: now, into: &outbox)
-                device.setUp(true, at: now, into: &outbox)
-            }
-            first.send(
-                [InnerPacket.make(from: Simulation.innerAddress(of: 0), to: Simulation.innerAddress(of: 1))],
-                at: now)
-            last = try #require(first.sent.last).bytes
-            second.receive([(first.address, last)], at: now)
+            second.receive([(first.address, try Self.freshInitiation(of: first, at: now))], at: now)
             for reply in second.takePending() where reply.bytes[0] == 3 {
                 first.receive([(second.address, reply.bytes)], at: now)
             }
@@ -142,5 +126,17 @@ struct DropReasonTests {
         // 5 at once and 20 in each of 0.8 s: the rest of the 38 is refused.
         #expect((14...20).contains(second.drops[.rateLimited]), "\(second.drops[.rateLimited])")
         #expect(second.sent.filter { $0.bytes[0] == 2 }.count >= 18)
+    }
+
+    /// Has a device that is taken down and up again send a packet, and gives the initiation that it sends first.
+    private static func freshInitiation(of device: SimulatedDevice, at now: Instant) throws -> [UInt8] {
+        device.withDevice(at: now) { device, outbox in
+            device.setUp(false, at: now, into: &outbox)
+            device.setUp(true, at: now, into: &outbox)
+        }
+        device.send(
+            [InnerPacket.make(from: Simulation.innerAddress(of: 0), to: Simulation.innerAddress(of: 1))],
+            at: now)
+        return try #require(device.sent.last).bytes
     }
 }
