@@ -89,9 +89,11 @@ let package = Package(
         .testTarget(
             name: "AgentCoreTests", dependencies: ["AgentCore", "CSodium", "Harness", "NexusGuard"],
             swiftSettings: common),
-        .testTarget(name: "AgentHTTPTests", dependencies: ["AgentHTTP", "CLinux"], swiftSettings: common),
         .testTarget(
-            name: "AgentStoreTests", dependencies: ["AgentCore", "AgentStore", "CLinux", "NexusGuard"],
+            name: "AgentHTTPTests", dependencies: ["AgentHTTP", "CLinux", "Harness"], swiftSettings: common),
+        .testTarget(
+            name: "AgentStoreTests",
+            dependencies: ["AgentCore", "AgentStore", "CLinux", "Harness", "NexusGuard"],
             swiftSettings: common),
         .testTarget(
             name: "AgentHostTests",
@@ -107,7 +109,8 @@ let package = Package(
         .testTarget(
             name: "NexusGuardControlTests",
             dependencies: [
-                "AgentCommandLine", "AgentCore", "AgentHTTP", "CLinux", "NexusGuard", "NexusGuardControl",
+                "AgentCommandLine", "AgentCore", "AgentHTTP", "CLinux", "Harness", "NexusGuard",
+                "NexusGuardControl",
             ],
             swiftSettings: common),
         .target(

@@ -19,6 +19,12 @@ package enum Machine {
         return command
     }
 
+    /// Which of these commands are not found, or `nil`.
+    package static func lack(of commands: [String]) -> String? {
+        let missing = commands.filter { !location(of: $0).contains("/") }
+        return missing.isEmpty ? nil : "missing commands: \(missing.joined(separator: " "))"
+    }
+
     /// Why tests that change a network cannot run here, or `nil`.
     ///
     /// - Parameters:
@@ -28,8 +34,7 @@ package enum Machine {
         of commands: [String], _ programs: [(path: String, variable: String)]
     ) -> String? {
         if getuid() != 0 { return "not root" }
-        let missing = commands.filter { !location(of: $0).contains("/") }
-        if !missing.isEmpty { return "missing commands: \(missing.joined(separator: " "))" }
+        if let lack = lack(of: commands) { return lack }
         if access("/dev/net/tun", R_OK | W_OK) != 0 { return "no /dev/net/tun" }
         for program in programs where access(program.path, X_OK) != 0 {
             return "no executable \(program.path) (build it, or set \(program.variable))"
@@ -47,10 +52,15 @@ package enum Machine {
         return false
     }
 
+    /// The same, for tests that fail rather than being skipped where none may be.
+    package static func mayRun(_ tests: String, obstacle: String?) -> Bool {
+        isReady(for: tests, obstacle: obstacle) || skipsNothing
+    }
+
     /// Whether tests can run that make network namespaces and interfaces; prints the reason once when they cannot.
     ///
     /// They run all the same where no test may be skipped.
     package static func canChangeNetworks(_ tests: String) -> Bool {
-        isReady(for: tests, obstacle: lack(of: ["ip", "nft", "ping", "sysctl"], [])) || skipsNothing
+        mayRun(tests, obstacle: lack(of: ["ip", "nft", "ping", "sysctl"], []))
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import Foundation
+internal import Harness
 internal import Testing
 
 /// Other programmes.
@@ -32,22 +33,11 @@ enum Command {
 
 /// What tests that need other programmes or root look at.
 enum Privileges {
-    static let hasTools: Bool = {
-        let missing = ["curl", "python3"].filter { (try? Command.run($0, "--version"))?.status != 0 }
-        if missing.isEmpty || skipsNothing { return true }
-        print(
-            "Tests of AgentHTTP against other programmes are skipped: no \(missing.joined(separator: " or "))"
-        )
-        return false
-    }()
+    static let hasTools = Machine.mayRun(
+        "Tests of AgentHTTP against other programmes", obstacle: Machine.lack(of: ["curl", "python3"]))
     static let toolsReason: Comment = "curl or python3 is missing"
 
-    static let isRoot: Bool = {
-        if getuid() == 0 || skipsNothing { return true }
-        print("Tests of AgentHTTP that need root are skipped: not root")
-        return false
-    }()
+    static let isRoot = Machine.mayRun(
+        "Tests of AgentHTTP that need root", obstacle: getuid() == 0 ? nil : "not root")
     static let reason: Comment = "not root"
-
-    private static let skipsNothing = ProcessInfo.processInfo.environment["NEXUSGUARD_SKIP_NOTHING"] == "1"
 }

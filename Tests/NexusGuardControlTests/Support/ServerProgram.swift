@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import Harness
 import Synchronization
 import Testing
 
@@ -15,39 +16,18 @@ enum ServerProgram {
         return root.appendingPathComponent(".build/debug/nexusguard-control").path
     }()
 
-    private static let forbidsSkipping =
-        ProcessInfo.processInfo.environment["NEXUSGUARD_SKIP_NOTHING"] == "1"
-
     /// Whether the programme is there; prints why not.
-    static let isBuilt: Bool = {
-        if access(path, X_OK) == 0 { return true }
-        print("The tests of the programme are skipped: no executable \(path)")
-        return forbidsSkipping
-    }()
+    static let isBuilt = Machine.mayRun(
+        "The tests of the programme", obstacle: access(path, X_OK) == 0 ? nil : "no executable \(path)")
 
     /// Whether tests with network namespaces can run; prints why not.
-    static let hasNamespaces: Bool = {
-        var obstacles: [String] = []
-        if geteuid() != 0 { obstacles.append("not root") }
-        if access("/dev/net/tun", R_OK | W_OK) != 0 { obstacles.append("no /dev/net/tun") }
-        if access(path, X_OK) != 0 { obstacles.append("no executable \(path)") }
-        for tool in ["ip", "ping"] where tools(tool) == nil { obstacles.append("no \(tool)") }
-        guard !obstacles.isEmpty else { return true }
-        print("The tests of the server peer in namespaces are skipped: \(obstacles.joined(separator: ", "))")
-        return forbidsSkipping
-    }()
+    static let hasNamespaces = Machine.mayRun(
+        "The tests of the server peer in namespaces",
+        obstacle: Machine.lack(of: ["ip", "ping"], [(path, "NEXUSGUARD_CONTROL")]))
 
     /// Whether tests that let another process hold the database can run; prints why not.
-    static let hasPython: Bool = {
-        if tools("python3") != nil { return true }
-        print("The test of a database that is held is skipped: no python3")
-        return forbidsSkipping
-    }()
-
-    /// The full path of a tool.
-    static func tools(_ name: String) -> String? {
-        ["/usr/sbin", "/usr/bin", "/sbin", "/bin"].map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
-    }
+    static let hasPython = Machine.mayRun(
+        "The test of a database that is held", obstacle: Machine.lack(of: ["python3"]))
 }
 
 /// A command that runs beside the tests; killed with its owner.
@@ -60,8 +40,7 @@ final class ChildProgram: Sendable {
         directory = try TemporaryDirectory()
         let process = Process()
         let command = try #require(arguments.first)
-        let path = command.contains("/") ? command : try #require(ServerProgram.tools(command))
-        process.executableURL = URL(fileURLWithPath: path)
+        process.executableURL = URL(fileURLWithPath: Machine.location(of: command))
         process.arguments = Array(arguments.dropFirst())
         process.standardInput = FileHandle.nullDevice
         for name in ["output", "errors"] {
