@@ -111,7 +111,9 @@ struct TunnelTrafficTests {
         let pair = try TunnelTestPair()
         defer { pair.stop() }
         #expect(pair.crossesToB(0..<3))
-        let free = try TunnelTestPort().port
+        var other = try openQuietTransport()
+        let free = other.port
+        other.close()
         try pair.tunnelA.uapiSet("listen_port=\(free)\n")
         #expect(pair.tunnelA.statistics.listenPort == free)
         #expect(pair.crossesToB(3..<6))

@@ -68,6 +68,7 @@ struct UDPNamespaceTests {
             try runTool("ip", "link", "set", "udp1", "up")
             try runTool("ip", "link", "set", "udp0", "up")
             try runTool("ip", "address", "add", "fe80::77/64", "dev", "udp0", "nodad")
+            try awaitRoute(to: "fe80" + String(repeating: "0", count: 26) + "77")
             let address = IPAddress(ipv6High: 0xFE80_0000_0000_0000, low: 0x77)
             let index = if_nametoindex("udp0")
             var source = try openTransport()

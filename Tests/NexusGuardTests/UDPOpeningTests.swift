@@ -47,7 +47,7 @@ struct UDPOpeningTests {
 
     @Test("another port replaces the old one; the same port changes nothing; closing frees it")
     func replacement() throws {
-        var transport = try openTransport()
+        var transport = try openQuietTransport()
         let first = transport.port
         let descriptor = transport.descriptor4
         try transport.open(port: first, firewallMark: 0)

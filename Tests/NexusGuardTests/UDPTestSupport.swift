@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import CLinux
+import Foundation
 import Glibc
 import NexusGuard
 import Testing
@@ -104,6 +105,59 @@ func receiveAll(
     }
     while receiveOnce(&transport, slotCapacity: slotCapacity, into: &received).hasMore {}
     return received
+}
+
+/// The memory that the datagrams take which wait at a socket, in bytes.
+func waitingByteCount(at descriptor: Int32) throws -> Int {
+    var values = [UInt32](repeating: 0, count: 16)
+    var size = socklen_t(values.count * 4)
+    try SystemCall.run("getsockopt") { getsockopt(descriptor, SOL_SOCKET, SO_MEMINFO, &values, &size) }
+    return Int(values[0])
+}
+
+/// Waits until so much waits at a socket, at most ten minutes: a busy kernel hands datagrams on in its own time.
+func awaitBytes(_ count: Int, at descriptor: Int32) throws {
+    let deadline = BootClock.now() + .seconds(600)
+    while try waitingByteCount(at: descriptor) < count, BootClock.now() < deadline { usleep(1_000) }
+}
+
+/// Sends datagrams of one size by IPv4, which no offload joins, and returns when all wait at the other end.
+func sendAndAwait(_ datagrams: [[UInt8]], by source: inout UDPTransport, at sink: inout UDPTransport) throws {
+    let path = loopbackPath(loopback4, sink.port)
+    let outgoing = datagrams.map { OutgoingDatagram(bytes: $0, path: path) }
+    // What the kernel takes for one of them.
+    _ = send(Array(outgoing.prefix(1)), by: &source)
+    try awaitBytes(1, at: sink.descriptor4)
+    let each = try waitingByteCount(at: sink.descriptor4)
+    _ = try receiveAll(&sink, 1)
+    _ = send(outgoing, by: &source)
+    try awaitBytes(datagrams.count * each, at: sink.descriptor4)
+}
+
+/// Waits until an IPv6 address of this thread's namespace has its route, which the kernel makes in its own time.
+///
+/// - Parameter digits: The address as 32 hexadecimal digits.
+func awaitRoute(to digits: String) throws {
+    let deadline = BootClock.now() + .seconds(600)
+    while BootClock.now() < deadline {
+        let routes = try String(contentsOfFile: "/proc/thread-self/net/ipv6_route", encoding: .utf8)
+        if routes.split(separator: "\n").contains(where: { $0.hasPrefix("\(digits) 80 ") }) { return }
+        usleep(1_000)
+    }
+}
+
+/// A transport that is open on a port below those that the kernel gives out: nobody takes it once it is free.
+func openQuietTransport() throws -> UDPTransport {
+    var transport = UDPTransport()
+    for attempt in 1...1000 {
+        do throws(SystemCallError) {
+            try transport.open(port: UInt16.random(in: 20_000..<32_000), firewallMark: 0)
+            break
+        } catch {
+            if attempt == 1000 { throw error }
+        }
+    }
+    return transport
 }
 
 /// A transport that is open on a port of the kernel's choice.

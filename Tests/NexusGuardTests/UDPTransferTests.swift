@@ -102,9 +102,8 @@ struct UDPTransferTests {
     func smallDatagrams() throws {
         var source = try openTransport(offload: [])
         var sink = try openTransport()
-        let path = loopbackPath(loopback4, sink.port)
         let datagrams = numberedDatagrams(Array(repeating: 33, count: 600))
-        _ = send(datagrams.map { OutgoingDatagram(bytes: $0, path: path) }, by: &source)
+        try sendAndAwait(datagrams, by: &source, at: &sink)
         var received: [ReceivedDatagram] = []
         let results = (0..<3).map { _ in receiveOnce(&sink, slotCapacity: 256, into: &received) }
         #expect(results.map(\.datagramCount) == [256, 256, 88])
@@ -116,9 +115,8 @@ struct UDPTransferTests {
     func fullFrames() throws {
         var source = try openTransport(offload: [])
         var sink = try openTransport()
-        let path = loopbackPath(loopback4, sink.port)
         let datagrams = numberedDatagrams(Array(repeating: 1452, count: 300))
-        _ = send(datagrams.map { OutgoingDatagram(bytes: $0, path: path) }, by: &source)
+        try sendAndAwait(datagrams, by: &source, at: &sink)
         var received: [ReceivedDatagram] = []
         let first = receiveOnce(&sink, slotCapacity: 256, into: &received)
         let second = receiveOnce(&sink, slotCapacity: 256, into: &received)
@@ -174,12 +172,12 @@ struct UDPTransferTests {
     func families() throws {
         var source = try openTransport(offload: [])
         var sink = try openTransport()
-        let flood = numberedDatagrams(Array(repeating: 40, count: 100)).map {
-            OutgoingDatagram(bytes: $0, path: loopbackPath(loopback4, sink.port))
-        }
+        let flood = numberedDatagrams(Array(repeating: 40, count: 100))
         let single = OutgoingDatagram(
             bytes: [UInt8](repeating: 9, count: 50), path: loopbackPath(loopback6, sink.port))
-        _ = send(flood + [single], by: &source)
+        try sendAndAwait(flood, by: &source, at: &sink)
+        _ = send([single], by: &source)
+        try awaitBytes(1, at: sink.descriptor6)
         var received: [ReceivedDatagram] = []
         for _ in 0..<2 { _ = receiveOnce(&sink, slotCapacity: 20, into: &received) }
         #expect(received.contains { $0.path.remote.address == loopback6 })
