@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "kernels.h"
+#include "batch.h"
 
 #include <stdlib.h>
 
@@ -21,20 +21,20 @@ bool vector_aead_has_avx512(void) {
 static const struct kernels avx2 = {8, vector_aead_encrypt_avx2, vector_aead_authenticate_avx2};
 static const struct kernels avx512 = {16, vector_aead_encrypt_avx512, vector_aead_authenticate_avx512};
 
-void vector_aead_seal_avx2(struct vector_aead_job *jobs, size_t count) {
-    vector_aead_run(&avx2, jobs, count, false);
+AVX2 void vector_aead_seal_avx2(struct vector_aead_job *jobs, size_t count) {
+    run(avx2, jobs, count, false);
 }
 
-void vector_aead_open_avx2(struct vector_aead_job *jobs, size_t count) {
-    vector_aead_run(&avx2, jobs, count, true);
+AVX2 void vector_aead_open_avx2(struct vector_aead_job *jobs, size_t count) {
+    run(avx2, jobs, count, true);
 }
 
-void vector_aead_seal_avx512(struct vector_aead_job *jobs, size_t count) {
-    vector_aead_run(&avx512, jobs, count, false);
+AVX512 void vector_aead_seal_avx512(struct vector_aead_job *jobs, size_t count) {
+    run(avx512, jobs, count, false);
 }
 
-void vector_aead_open_avx512(struct vector_aead_job *jobs, size_t count) {
-    vector_aead_run(&avx512, jobs, count, true);
+AVX512 void vector_aead_open_avx512(struct vector_aead_job *jobs, size_t count) {
+    run(avx512, jobs, count, true);
 }
 
 #else

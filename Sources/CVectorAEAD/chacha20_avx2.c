@@ -26,19 +26,19 @@
         b = ROTATE(b, 7);                  \
     } while (0)
 
-AVX2 static inline __attribute__((always_inline)) __m256i words(uint32_t value) {
+AVX2 static ALWAYS_INLINE __m256i words(uint32_t value) {
     return _mm256_set1_epi32((int)value);
 }
 
 /// Combines 32 of the 64 bytes of one lane with a half of its block.
-AVX2 static inline __attribute__((always_inline)) void combine(
+AVX2 static ALWAYS_INLINE void combine(
     const struct lanes *lanes, int lane, int offset, __m256i half) {
     __m256i source = _mm256_loadu_si256((const __m256i *)(lanes->source[lane] + offset));
     _mm256_storeu_si256((__m256i *)(lanes->destination[lane] + offset), XOR(source, half));
 }
 
 /// Turns eight words of all lanes into one half of each lane's block, and combines it.
-AVX2 static inline __attribute__((always_inline)) void combine_halves(
+AVX2 static ALWAYS_INLINE void combine_halves(
     const struct lanes *lanes, int offset, const __m256i *words) {
     __m256i x[8];
 #pragma clang loop unroll(full)
@@ -60,7 +60,7 @@ AVX2 static inline __attribute__((always_inline)) void combine_halves(
 }
 
 /// Eight blocks from the keys' words, one vector a word, lanes side by side.
-AVX2 static inline __attribute__((always_inline)) void encrypt(
+AVX2 static ALWAYS_INLINE void encrypt(
     const struct lanes *lanes, const __m256i key[8]) {
     const __m256i by16 = _mm256_set_epi8(
         13, 12, 15, 14, 9, 8, 11, 10, 5, 4, 7, 6, 1, 0, 3, 2, 13, 12, 15, 14, 9, 8, 11, 10, 5, 4, 7, 6, 1, 0,

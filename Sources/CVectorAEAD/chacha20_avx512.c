@@ -23,19 +23,19 @@
         b = ROTATE(XOR(b, c), 7);      \
     } while (0)
 
-AVX512 static inline __attribute__((always_inline)) __m512i words(uint32_t value) {
+AVX512 static ALWAYS_INLINE __m512i words(uint32_t value) {
     return _mm512_set1_epi32((int)value);
 }
 
 /// Combines the 64 bytes of one lane with its block.
-AVX512 static inline __attribute__((always_inline)) void combine(
+AVX512 static ALWAYS_INLINE void combine(
     const struct lanes *lanes, int lane, __m512i block) {
     _mm512_storeu_si512(lanes->destination[lane], XOR(_mm512_loadu_si512(lanes->source[lane]), block));
 }
 
 /// Turns four words of all lanes into quarters of blocks: `rows[i]` then holds those of lanes i, 4 + i, 8 + i
 /// and 12 + i.
-AVX512 static inline __attribute__((always_inline)) void transpose(__m512i *rows) {
+AVX512 static ALWAYS_INLINE void transpose(__m512i *rows) {
     __m512i a = _mm512_unpacklo_epi32(rows[0], rows[1]);
     __m512i b = _mm512_unpackhi_epi32(rows[0], rows[1]);
     __m512i c = _mm512_unpacklo_epi32(rows[2], rows[3]);
@@ -47,7 +47,7 @@ AVX512 static inline __attribute__((always_inline)) void transpose(__m512i *rows
 }
 
 /// Sixteen blocks from the keys' words, one vector a word, lanes side by side.
-AVX512 static inline __attribute__((always_inline)) void encrypt(
+AVX512 static ALWAYS_INLINE void encrypt(
     const struct lanes *lanes, const __m512i key[8]) {
     const __m512i block = _mm512_load_si512(lanes->block);
     const __m512i low = _mm512_load_si512(lanes->low);

@@ -22,10 +22,14 @@ static inline uint64_t load64(const uint8_t *source) {
     return value;
 }
 
+/// The bits of the first half of the key that are used.
+#define CLAMP_LOW UINT64_C(0x0FFFFFFC0FFFFFFF)
+#define CLAMP_HIGH UINT64_C(0x0FFFFFFC0FFFFFFC)
+
 /// The first half of the key, with the bits cleared that must be.
 static inline struct element clamped(const uint8_t *key) {
-    uint64_t low = load64(key) & UINT64_C(0x0FFFFFFC0FFFFFFF);
-    uint64_t high = load64(key + 8) & UINT64_C(0x0FFFFFFC0FFFFFFC);
+    uint64_t low = load64(key) & CLAMP_LOW;
+    uint64_t high = load64(key + 8) & CLAMP_HIGH;
     return (struct element){{low & MASK44, (low >> 44 | high << 20) & MASK44, high >> 24}};
 }
 
@@ -77,6 +81,23 @@ static inline struct element absorb(
     return sum;
 }
 
+/// Writes the tag once all blocks are in the sum, whose limbs are in their ranges.
+static inline void write_sum(struct element sum, const uint8_t *key, uint8_t *tag) {
+    uint64_t l0 = sum.limb[0], l1 = sum.limb[1], l2 = sum.limb[2];
+    // The number minus 2^130 - 5; taken when that is not negative.
+    uint64_t g0 = l0 + 5;
+    uint64_t g1 = l1 + (g0 >> 44);
+    uint64_t g2 = l2 + (g1 >> 44);
+    uint64_t take = -(g2 >> 42 & 1);
+    __asm__("" : "+r"(take));
+    l0 = (l0 & ~take) | (g0 & MASK44 & take);
+    l1 = (l1 & ~take) | (g1 & MASK44 & take);
+    l2 = (l2 & ~take) | (g2 & MASK42 & take);
+    unsigned __int128 number = (unsigned __int128)(l1 >> 20 | l2 << 24) << 64 | (l0 | l1 << 44);
+    number += (unsigned __int128)load64(key + 24) << 64 | load64(key + 16);
+    memcpy(tag, &number, 16);
+}
+
 /// Adds the incomplete block at the end of the data and the block of lengths, and writes the tag.
 ///
 /// - data, byte_count: All of the data, of which the whole blocks are in `sum`.
@@ -91,20 +112,7 @@ static inline void write_tag(
         sum = product(sum, r);
     }
     add_block(&sum, 0, byte_count, UINT64_C(1) << 40);
-    sum = carried(product(sum, r));
-    uint64_t l0 = sum.limb[0], l1 = sum.limb[1], l2 = sum.limb[2];
-    // The number minus 2^130 - 5; taken when that is not negative.
-    uint64_t g0 = l0 + 5;
-    uint64_t g1 = l1 + (g0 >> 44);
-    uint64_t g2 = l2 + (g1 >> 44);
-    uint64_t take = -(g2 >> 42 & 1);
-    __asm__("" : "+r"(take));
-    l0 = (l0 & ~take) | (g0 & MASK44 & take);
-    l1 = (l1 & ~take) | (g1 & MASK44 & take);
-    l2 = (l2 & ~take) | (g2 & MASK42 & take);
-    unsigned __int128 number = (unsigned __int128)(l1 >> 20 | l2 << 24) << 64 | (l0 | l1 << 44);
-    number += (unsigned __int128)load64(key + 24) << 64 | load64(key + 16);
-    memcpy(tag, &number, 16);
+    write_sum(carried(product(sum, r)), key, tag);
 }
 
 #endif

@@ -31,7 +31,7 @@ struct factor {
     struct wide number, times5;
 };
 
-AVX2 static inline __attribute__((always_inline)) void set_factor(struct factor *factor, struct wide number) {
+AVX2 static ALWAYS_INLINE void set_factor(struct factor *factor, struct wide number) {
 #pragma clang loop unroll(full)
     for (int i = 0; i < 5; i++) {
         factor->number.limb[i] = number.limb[i];
@@ -43,14 +43,14 @@ AVX2 static inline __attribute__((always_inline)) void set_factor(struct factor 
 ///
 /// Not the intrinsic: the compiler takes its clearing of the high halves out of the loop, then no longer sees that
 /// they are zero, and multiplies all 64 bits in three steps.
-AVX2 static inline __attribute__((always_inline)) __m256i multiply_low(__m256i a, const __m256i *b) {
+AVX2 static ALWAYS_INLINE __m256i multiply_low(__m256i a, const __m256i *b) {
     __m256i result;
     __asm__("vpmuludq %2, %1, %0" : "=x"(result) : "x"(a), "m"(*b));
     return result;
 }
 
 /// Adds the products, lane by lane, without carries; limbs of `a` below 2^28 and of `b` below 2^27.
-AVX2 static inline __attribute__((always_inline)) void add_product(
+AVX2 static ALWAYS_INLINE void add_product(
     __m256i d[5], struct wide a, const struct factor *b) {
 #pragma clang loop unroll(full)
     for (int j = 0; j < 5; j++) {
@@ -63,7 +63,7 @@ AVX2 static inline __attribute__((always_inline)) void add_product(
 }
 
 /// Brings the limbs of sums of products back to 26 bits, or very little above.
-AVX2 static inline __attribute__((always_inline)) struct wide reduce(__m256i d[5]) {
+AVX2 static ALWAYS_INLINE struct wide reduce(__m256i d[5]) {
     const __m256i mask = _mm256_set1_epi64x((long long)MASK26);
     // Two chains of carries side by side: 0 to 1 to 2 to 3, and 3 to 4 to 0 to 1.
     d[1] = _mm256_add_epi64(d[1], _mm256_srli_epi64(d[0], 26));
@@ -84,7 +84,7 @@ AVX2 static inline __attribute__((always_inline)) struct wide reduce(__m256i d[5
 }
 
 /// `a` times `b` plus `c` times `d`, lane by lane.
-AVX2 static inline __attribute__((always_inline)) struct wide multiply(
+AVX2 static ALWAYS_INLINE struct wide multiply(
     struct wide a, const struct factor *b, struct wide c, const struct factor *d) {
     __m256i sums[5] = {
         _mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(),
@@ -97,7 +97,7 @@ AVX2 static inline __attribute__((always_inline)) struct wide multiply(
 }
 
 /// Four blocks as numbers; lanes hold blocks 0, 2, 1, 3. `top` has 1 << 24 in each lane in use.
-AVX2 static inline __attribute__((always_inline)) struct wide split(
+AVX2 static ALWAYS_INLINE struct wide split(
     __m256i first, __m256i second, __m256i top) {
     const __m256i mask = _mm256_set1_epi64x((long long)MASK26);
     __m256i low = _mm256_unpacklo_epi64(first, second);
@@ -135,7 +135,7 @@ static const int64_t window[16] = {0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -
 /// Blocks from which on the powers of r cost less than they save.
 #define LEAST_BLOCKS 16
 
-AVX2 static inline __attribute__((always_inline)) struct wide load_blocks(const uint8_t *data) {
+AVX2 static ALWAYS_INLINE struct wide load_blocks(const uint8_t *data) {
     return split(
         _mm256_loadu_si256((const __m256i *)data), _mm256_loadu_si256((const __m256i *)(data + 32)),
         _mm256_set1_epi64x(1 << 24));
@@ -152,7 +152,7 @@ AVX2 static inline struct wide load_first_blocks(uintptr_t place, size_t missing
         _mm256_and_si256(_mm256_set1_epi64x(1 << 24), _mm256_unpacklo_epi64(first, second)));
 }
 
-AVX2 void vector_aead_authenticate_avx2(
+AVX2 static inline void authenticate(
     const uint8_t *key, const uint8_t *data, size_t byte_count, uint8_t *tag) {
     struct element r = clamped(key);
     size_t block_count = byte_count / 16;
@@ -204,6 +204,11 @@ AVX2 void vector_aead_authenticate_avx2(
     sum = multiply(sum, &secret.high, other, &secret.low);
     write_tag(total(sum), r, key, data, byte_count, tag);
     erase(&secret, sizeof secret);
+}
+
+AVX2 void vector_aead_authenticate_avx2(const struct message *messages, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        authenticate(messages[i].key, messages[i].data, messages[i].byte_count, messages[i].tag);
 }
 
 #endif
