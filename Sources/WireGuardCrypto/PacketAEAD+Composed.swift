@@ -4,8 +4,8 @@ internal import CSodium
 
 /// ChaCha20-Poly1305 composed of libsodium's stream cipher and authenticator.
 ///
-/// One call of the stream cipher gives the block for the Poly1305 key and the payload rounded up to a multiple
-/// of 256 bytes, because its tail handling is the slow part; that is why packets need room around them.
+/// One call of the stream cipher gives the block for the Poly1305 key and the payload, together rounded up to a
+/// multiple of 256 bytes, because its tail handling is the slow part; that is why packets need room around them.
 extension PacketAEAD {
     /// Seals each packet; see `seal`.
     static func sealComposed(_ jobs: UnsafeMutableBufferPointer<PacketAEADJob>) {
@@ -45,12 +45,12 @@ extension PacketAEAD {
         }
     }
 
-    /// Runs the stream cipher from block 0 over the headroom and the payload, rounded up to 256 bytes.
+    /// Runs the stream cipher from block 0 over the headroom and the payload, together rounded up to 256 bytes.
     @inline(__always)
     private static func applyStream(
         _ job: PacketAEADJob, from source: UnsafeRawPointer, to destination: UnsafeMutableRawPointer
     ) {
-        let length = headroom + (unsafe job.byteCount + 255) & ~255
+        let length = unsafe (headroom + job.byteCount + 255) & ~255
         let nonce = unsafe ChaCha20Poly1305.nonceWords(job.counter)
         unsafe withUnsafeBytes(of: nonce) { nonce in
             _ = unsafe crypto_stream_chacha20_ietf_xor_ic(
