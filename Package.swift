@@ -28,6 +28,7 @@ let package = Package(
         .systemLibrary(
             name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .target(name: "CChecksum"),
         .target(name: "CVectorAEAD"),
         .target(
             name: "WireGuardCrypto", dependencies: ["CSodium", "CVectorAEAD"], swiftSettings: strict),
@@ -37,7 +38,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "NexusGuard",
-            dependencies: ["CLinux", "WireGuardCrypto", "WireGuardProtocol", "WireGuardConfiguration"],
+            dependencies: [
+                "CChecksum", "CLinux", "WireGuardCrypto", "WireGuardProtocol", "WireGuardConfiguration",
+            ],
             swiftSettings: common),
         .executableTarget(
             name: "nexusguard-tun", dependencies: ["NexusGuard", "CLinux"], exclude: ["nexusguard-tun.8"],
@@ -145,8 +148,8 @@ let package = Package(
         .testTarget(
             name: "NexusGuardTests",
             dependencies: [
-                "CLinux", "NexusGuard", "WireGuardCrypto", "WireGuardProtocol", "WireGuardConfiguration",
-                "WireGuardSimulation", "nexusguard-tun",
+                "CChecksum", "CLinux", "NexusGuard", "WireGuardCrypto", "WireGuardProtocol",
+                "WireGuardConfiguration", "WireGuardSimulation", "nexusguard-tun",
             ],
             swiftSettings: common),
         .testTarget(

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import CChecksum
+
 /// The checksum of IPv4, TCP and UDP (RFC 1071), in steps that can be put together.
 ///
 /// A partial sum is a plain sum of words as they lie in memory, in this host's byte order: one's complement
@@ -7,22 +9,12 @@
 package enum InternetChecksum {
     /// The partial sum of `byteCount` bytes; an odd last byte counts as the first byte of a word.
     ///
-    /// The bytes need no alignment, but start at an even offset of what the checksum covers.
+    /// The bytes need no alignment, but start at an even offset of what the checksum covers. Meant for headers.
     @inline(__always)
     package static func sum(_ bytes: UnsafeRawPointer, _ byteCount: Int) -> UInt64 {
         var position = bytes
         var left = byteCount
-        var low = SIMD4<UInt64>()
-        var high = SIMD4<UInt64>()
-        let mask = SIMD4<UInt64>(repeating: 0xFFFF_FFFF)
-        while left >= 32 {
-            let words = position.loadUnaligned(as: SIMD4<UInt64>.self)
-            low &+= words & mask
-            high &+= words &>> 32
-            position += 32
-            left -= 32
-        }
-        var sum = (low &+ high).wrappedSum()
+        var sum: UInt64 = 0
         while left >= 4 {
             sum &+= UInt64(position.loadUnaligned(as: UInt32.self))
             position += 4
@@ -37,6 +29,20 @@ package enum InternetChecksum {
             sum &+= UInt64(UInt16(littleEndian: UInt16(position.load(as: UInt8.self))))
         }
         return sum
+    }
+
+    private static let width = checksum_widest()
+
+    /// As `sum`, with the widest vectors that the processor has: the better one for payloads.
+    package static func payloadSum(_ bytes: UnsafeRawPointer, _ byteCount: Int) -> UInt64 {
+        checksum_sum(width, bytes, byteCount)
+    }
+
+    /// Copies bytes to where none of them is, and gives their partial sum.
+    package static func copy(
+        _ bytes: UnsafeRawPointer, to destination: UnsafeMutableRawPointer, _ byteCount: Int
+    ) -> UInt64 {
+        checksum_copy(width, destination, bytes, byteCount)
     }
 
     /// The partial sum of one word that is given as a number.

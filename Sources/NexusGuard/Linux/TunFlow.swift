@@ -131,7 +131,7 @@ package struct TunFlowPacket {
         let sum =
             InternetChecksum.pseudoHeader(packet, isIPv6: isIPv6, transport: isUDP ? Self.udp : Self.tcp)
             &+ InternetChecksum.word(UInt16(truncatingIfNeeded: byteCount))
-            &+ InternetChecksum.sum(start, byteCount)
+            &+ InternetChecksum.payloadSum(start, byteCount)
         guard InternetChecksum.fold(sum) == 0xFFFF else { return false }
         return isUDP || start.loadUnaligned(fromByteOffset: 16, as: UInt16.self) != 0xFFFF
     }

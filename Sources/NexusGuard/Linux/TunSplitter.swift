@@ -77,8 +77,9 @@ package struct TunSplitter {
                 isPending = false
                 break
             }
-            memcpy(target + headerByteCount, packet + headerByteCount + offset, payload)
-            finish(target, count)
+            let sum = InternetChecksum.copy(
+                packet + headerByteCount + offset, to: target + headerByteCount, payload)
+            finish(target, count, payloadSum: sum)
             offset += payload
             isPending = headerByteCount + offset < byteCount
         }
@@ -86,7 +87,9 @@ package struct TunSplitter {
     }
 
     /// Writes the header fields in which a segment differs from the whole.
-    private mutating func finish(_ segment: UnsafeMutableRawPointer, _ count: Int) {
+    private mutating func finish(
+        _ segment: UnsafeMutableRawPointer, _ count: Int, payloadSum: UInt64
+    ) {
         let isFirst = offset == 0
         let isLast = count + offset == byteCount
         if isIPv6 {
@@ -118,7 +121,7 @@ package struct TunSplitter {
         Self.store(0, to: checksum)
         let sum =
             pseudoHeader &+ InternetChecksum.word(transportByteCount)
-            &+ InternetChecksum.sum(start, Int(transportByteCount))
+            &+ InternetChecksum.sum(start, headerByteCount - transportOffset) &+ payloadSum
         var value = ~InternetChecksum.fold(sum)
         // 0 would say that there is no checksum (RFC 768).
         if transport == 17, value == 0 { value = 0xFFFF }
@@ -134,7 +137,7 @@ package struct TunSplitter {
         let position = start + Int(header.checksumOffset)
         guard position + 2 <= byteCount else { return false }
         // The field holds the sum of the pseudo-header, so that it is counted by counting it too.
-        let value = ~InternetChecksum.fold(InternetChecksum.sum(packet + start, byteCount - start))
+        let value = ~InternetChecksum.fold(InternetChecksum.payloadSum(packet + start, byteCount - start))
         (packet + position).storeBytes(of: value == 0 ? 0xFFFF : value, as: UInt16.self)
         return true
     }
