@@ -22,7 +22,7 @@ struct LoopPacingTests {
         }
     }
 
-    @Test("a loop that finds packets whenever it looks wakes once in 300 us, after eight free wakes")
+    @Test("a loop that finds packets whenever it looks wakes once in 250 us, after eight free wakes")
     func streamIsModerated() {
         var limiter = WakeLimiter()
         var now: Int64 = 0
@@ -33,7 +33,7 @@ struct LoopPacingTests {
             wakes += 1
             now += 5_000
         }
-        #expect((3_333...3_343).contains(wakes))
+        #expect((4_000...4_010).contains(wakes))
     }
 
     @Test("no pause is longer than the interval, and after a rest there is none")
@@ -41,9 +41,9 @@ struct LoopPacingTests {
         var limiter = WakeLimiter()
         for _ in 0..<1_000 {
             limiter.noteWake(at: instant(microseconds: 1))
-            #expect((0...300_000).contains(limiter.pause(at: instant(microseconds: 1))))
+            #expect((0...250_000).contains(limiter.pause(at: instant(microseconds: 1))))
         }
-        #expect(limiter.pause(at: instant(microseconds: 1)) == 300_000)
+        #expect(limiter.pause(at: instant(microseconds: 1)) == 250_000)
         #expect(limiter.pause(at: instant(microseconds: 400)) == 0)
     }
 

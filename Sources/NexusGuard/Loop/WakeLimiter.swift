@@ -9,7 +9,7 @@ internal import WireGuardProtocol
 /// so that a question and its answer are never held up.
 struct WakeLimiter {
     /// The shortest time between two wakes of a busy loop, in nanoseconds.
-    static let interval: Int64 = 300_000
+    static let interval: Int64 = 250_000
     /// How long the loop must have slept for its free wakes to come back, in nanoseconds.
     static let silence: Int64 = 1_000_000
     /// How many wakes may follow the one before them sooner than the interval.
