@@ -58,6 +58,23 @@ struct VectorAEADTests {
         }
     }
 
+    @Test("as many packets of one size as a batch holds, from keepalives on", arguments: compared)
+    func fullBatches(_ implementation: AEADImplementation) {
+        var random = SeededGenerator(seed: 302)
+        withKeys(&random) { keys, random in
+            // One block of key stream each, two, and sizes around those that Poly1305 takes at once.
+            for byteCount in [0, 1, 64, 111, 112, 113, 128, 239, 240, 241, 368] {
+                for count in [7, 8, 9, 16, 17, 31, 32, 33, 128] {
+                    let packets = (0..<count).map {
+                        Packet(key: $0 % 2, counter: UInt64($0), byteCount: byteCount)
+                    }
+                    let failure = AEADSlab.difference(packets, implementation, shift: 5, keys: keys, &random)
+                    #expect(failure == nil, "\(count) packets of \(byteCount) bytes")
+                }
+            }
+        }
+    }
+
     @Test("a packet of 65,472 bytes, alone and between small ones", arguments: compared)
     func largest(_ implementation: AEADImplementation) {
         var random = SeededGenerator(seed: 301)
