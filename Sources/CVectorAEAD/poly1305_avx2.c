@@ -154,13 +154,12 @@ AVX2 static inline struct wide load_first_blocks(uintptr_t place, size_t missing
 
 AVX2 static inline void authenticate(
     const uint8_t *key, const uint8_t *data, size_t byte_count, uint8_t *tag) {
-    struct element r = clamped(key);
     size_t block_count = byte_count / 16;
     if (block_count < LEAST_BLOCKS) {
-        struct element sum = absorb((struct element){{0, 0, 0}}, r, data, block_count);
-        write_tag(sum, r, key, data, byte_count, tag);
+        authenticate_blocks(key, data, byte_count, tag);
         return;
     }
+    struct element r = clamped(key);
     struct {
         uint64_t powers[4][5];
         // r^4 and r^8 in all lanes, and r^4 to r and r^8 to r^5 in the order of the blocks.

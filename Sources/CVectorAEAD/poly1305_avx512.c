@@ -240,7 +240,17 @@ AVX512 static ALWAYS_INLINE struct element total(struct wide a) {
     return carried(sum);
 }
 
+/// Bytes in all messages together up to which the powers of r cost more than they save.
+#define FEW_BYTES 320
+
 AVX512 void vector_aead_authenticate_avx512(const struct message *messages, size_t count) {
+    size_t total_count = 0;
+    for (size_t i = 0; i < count; i++) total_count += messages[i].byte_count;
+    if (total_count <= FEW_BYTES) {
+        for (size_t i = 0; i < count; i++)
+            authenticate_blocks(messages[i].key, messages[i].data, messages[i].byte_count, messages[i].tag);
+        return;
+    }
     struct powers powers;
     raise(&powers, messages, count);
     for (size_t index = 0; index < count; index++) {
