@@ -95,15 +95,17 @@ AVX512 static ALWAYS_INLINE struct wide product_of(struct wide a, struct wide b)
     return multiply(a, &factor);
 }
 
-/// Eight blocks as numbers; lanes hold blocks 0, 4, 1, 5, 2, 6, 3, 7. `top` has 1 << 40 in each lane in use.
-AVX512 static ALWAYS_INLINE struct wide split(
-    __m512i first, __m512i second, __m512i top) {
+/// Eight numbers from their halves; `top` is what is added to the third limbs, which have 40 bits.
+AVX512 static ALWAYS_INLINE struct wide as_limbs(__m512i low, __m512i high, __m512i top) {
     const __m512i mask44 = _mm512_set1_epi64((long long)MASK44);
-    __m512i low = _mm512_unpacklo_epi64(first, second);
-    __m512i high = _mm512_unpackhi_epi64(first, second);
     __m512i middle = _mm512_or_si512(_mm512_srli_epi64(low, 44), _mm512_slli_epi64(high, 20));
     return (struct wide){{_mm512_and_si512(low, mask44), _mm512_and_si512(middle, mask44),
                           _mm512_or_si512(_mm512_srli_epi64(high, 24), top)}};
+}
+
+/// Eight blocks as numbers; lanes hold blocks 0, 4, 1, 5, 2, 6, 3, 7. `top` has 1 << 40 in each lane in use.
+AVX512 static ALWAYS_INLINE struct wide split(__m512i first, __m512i second, __m512i top) {
+    return as_limbs(_mm512_unpacklo_epi64(first, second), _mm512_unpackhi_epi64(first, second), top);
 }
 
 AVX512 static ALWAYS_INLINE struct wide add(struct wide a, struct wide b) {
@@ -137,19 +139,16 @@ AVX512 static ALWAYS_INLINE void transpose(__m512i rows[8]) {
 /// The powers of r of up to eight messages.
 AVX512 static __attribute__((noinline)) void raise(
     struct powers *powers, const struct message *messages, size_t count) {
-    const __m512i mask44 = _mm512_set1_epi64((long long)MASK44);
     _Alignas(64) uint64_t halves[2][8];
     for (size_t i = 0; i < 8; i++) {
         const uint8_t *key = messages[i < count ? i : 0].key;
         halves[0][i] = load64(key) & CLAMP_LOW;
         halves[1][i] = load64(key + 8) & CLAMP_HIGH;
     }
-    __m512i low = _mm512_load_si512(halves[0]), high = _mm512_load_si512(halves[1]);
-    erase(halves, sizeof halves);
-    __m512i middle = _mm512_or_si512(_mm512_srli_epi64(low, 44), _mm512_slli_epi64(high, 20));
     struct wide power[9];
-    power[1] = (struct wide){{_mm512_and_si512(low, mask44), _mm512_and_si512(middle, mask44),
-                              _mm512_srli_epi64(high, 24)}};
+    power[1] = as_limbs(
+        _mm512_load_si512(halves[0]), _mm512_load_si512(halves[1]), _mm512_setzero_si512());
+    erase(halves, sizeof halves);
     power[2] = product_of(power[1], power[1]);
     power[3] = product_of(power[2], power[1]);
     power[4] = product_of(power[2], power[2]);
