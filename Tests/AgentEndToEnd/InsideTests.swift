@@ -23,23 +23,13 @@ struct InsideTests {
                     .allSatisfy { $0.hasPrefix("LISTEN") || $0.hasPrefix("TIME-WAIT") }
             }
             // From now on the server answers nobody outside of the tunnel, and the agent looks for it inside.
-            try await site.namespace.bash(
-                """
-                nft add table inet block
-                nft 'add chain inet block in { type filter hook input priority 0; }'
-                nft 'add rule inet block in iifname "port*" tcp dport \(ControlServer.port) drop'
-                """)
+            try await site.blockControl(#"iifname "port*""#)
             try agent.setSettings([
                 "server_url = https://\(inner)", "ca_file = \(site.control.authorityFile)",
                 "hwid = \(site.hwid(1))",
             ])
             let outside = try await Capture(lab, in: agent.namespace, on: "uplink", "tcp")
-            let start = ContinuousClock.now
-            try agent.launch()
-            try await Shell.eventually("the tunnel carries packets again") {
-                try await agent.namespace.ping(Site.inner, within: 1)
-            }
-            let taken = ContinuousClock.now - start
+            let taken = try await agent.launchUntilTunnelCarries()
             print("a server inside of \(allowedIPs): from the start to the first answer \(taken)")
             let status = try await agent.waitFor("there is contact") {
                 $0.counters.heartbeatsAccepted > 0 && $0.state == "connected" && $0.health.isEmpty

@@ -125,18 +125,8 @@ struct LifeTests {
             let agent = try await site.connectedAgent()
             try await agent.waitForHeartbeat()
             try await agent.kill()
-            try await site.namespace.bash(
-                """
-                nft add table inet block
-                nft 'add chain inet block in { type filter hook input priority 0; }'
-                nft add rule inet block in tcp dport \(ControlServer.port) drop
-                """)
-            let start = ContinuousClock.now
-            try agent.launch()
-            try await Shell.eventually("the tunnel carries packets again") {
-                try await agent.namespace.ping(Site.inner, within: 1)
-            }
-            let taken = ContinuousClock.now - start
+            try await site.blockControl()
+            let taken = try await agent.launchUntilTunnelCarries()
             print("from the start of the agent to the first answer without a control server: \(taken)")
             let status = try await agent.waitUntilConnected()
             #expect(status.counters.heartbeatsAccepted == 0)

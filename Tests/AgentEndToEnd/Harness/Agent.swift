@@ -63,6 +63,16 @@ final class Agent: Sendable {
         return child
     }
 
+    /// Starts the daemon and gives the time until the tunnel that it has stored carries packets.
+    func launchUntilTunnelCarries() async throws -> Duration {
+        let start = ContinuousClock.now
+        try launch()
+        try await Shell.eventually("the tunnel carries packets again") {
+            try await namespace.ping(Site.inner, within: 1)
+        }
+        return ContinuousClock.now - start
+    }
+
     /// Starts the daemon and returns when it answers.
     func start() async throws {
         let child = try launch()

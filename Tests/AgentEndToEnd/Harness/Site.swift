@@ -37,6 +37,18 @@ struct Site: Sendable {
         try await control.start(endpoint: endpoint, options)
     }
 
+    /// From now on what comes to the control server is dropped, as far as the match of nftables says.
+    ///
+    /// Ends with the table `block`.
+    func blockControl(_ match: String = "") async throws {
+        try await namespace.bash(
+            """
+            nft add table inet block
+            nft 'add chain inet block in { type filter hook input priority 0; }'
+            nft 'add rule inet block in \(match) tcp dport \(ControlServer.port) drop'
+            """)
+    }
+
     /// An agent with a cable to the server that has no identity yet and does not run.
     ///
     /// - Parameter settings: Further lines of the administrator's file.
