@@ -47,6 +47,35 @@ struct LoopPacingTests {
         #expect(limiter.pause(at: instant(microseconds: 400)) == 0)
     }
 
+    @Test("a loop yields until it had to wait, and then not for a second, and twice as long each time")
+    func yieldsAreGuarded() {
+        var yielding = YieldGuard()
+        var now: Int64 = 5_000_000
+        func wait(_ microseconds: Int64) {
+            yielding.noteYield(
+                from: instant(microseconds: now), to: instant(microseconds: now + microseconds))
+            now += microseconds
+        }
+        for _ in 0..<100 {
+            #expect(yielding.allowsYield(at: instant(microseconds: now)))
+            wait(100)
+        }
+        for seconds: Int64 in [1, 2, 4, 8, 16, 32, 64, 64] {
+            wait(101)
+            #expect(!yielding.allowsYield(at: instant(microseconds: now + seconds * 1_000_000 - 1)))
+            now += seconds * 1_000_000
+            #expect(yielding.allowsYield(at: instant(microseconds: now)))
+        }
+        // Each short wait halves what the next long one costs.
+        for _ in 0..<5 { wait(3) }
+        wait(4_000)
+        #expect(!yielding.allowsYield(at: instant(microseconds: now + 1_999_999)))
+        #expect(yielding.allowsYield(at: instant(microseconds: now + 2_000_000)))
+        for _ in 0..<20 { wait(3) }
+        wait(4_000)
+        #expect(yielding.allowsYield(at: instant(microseconds: now + 1_000_000)))
+    }
+
     /// A guard, and the work of its loop.
     private final class Subject {
         var priority: PriorityGuard

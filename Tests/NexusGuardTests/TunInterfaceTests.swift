@@ -147,6 +147,38 @@ struct TunInterfaceTests {
         }
     }
 
+    @Test("a read that one packet is enough for leaves the others, and says that there may be more")
+    func once() throws {
+        try TunTestNamespace.run {
+            var tun = try TunInterface(name: "tuntest0")
+            try TunTestNamespace.ip("address add 10.0.0.2/24 dev tuntest0")
+            try tun.setUp(true)
+            let socket = try TunTestNamespace.socket(
+                linux_udp_socket_type, "10.0.0.1", port: 5_000, connects: true)
+            defer { SystemCall.close(socket) }
+            // What the kernel says to a new link of its own accord comes in between, at any time.
+            let payloads = (1...3).map { TunTestPacket.payload(200 + $0) }
+            for payload in payloads { #expect(send(socket, payload, payload.count, 0) == payload.count) }
+            var batch = PacketBatch(slotCapacity: 64, byteCapacity: 0)
+            var found: [[UInt8]] = []
+            let deadline = BootClock.now() + .seconds(600)
+            while found.count < payloads.count, BootClock.now() < deadline {
+                let result = tun.read(into: &batch, once: true)
+                #expect(result.packetCount <= 1)
+                #expect(result.isFull == (result.packetCount == 1))
+                if result.packetCount == 1 {
+                    let packet = UnsafeRawBufferPointer(
+                        start: batch.slots[0].data, count: batch.slots[0].byteCount)
+                    if let payload = payloads.first(where: { packet.suffix($0.count).elementsEqual($0) }) {
+                        found.append(payload)
+                    }
+                }
+                batch.removeAll()
+            }
+            #expect(found == payloads)
+        }
+    }
+
     @Test("reads and writes say so when the interface was deleted")
     func deleted() throws {
         try TunTestNamespace.run {

@@ -78,10 +78,11 @@ func send(
 
 /// Appends the datagrams of one receive call.
 func receiveOnce(
-    _ transport: inout UDPTransport, slotCapacity: Int, into received: inout [ReceivedDatagram]
+    _ transport: inout UDPTransport, slotCapacity: Int, once: Bool = false,
+    into received: inout [ReceivedDatagram]
 ) -> UDPReceiveResult {
     var batch = PacketBatch(slotCapacity: slotCapacity, byteCapacity: 1 << 20)
-    let result = transport.receive(into: &batch)
+    let result = transport.receive(into: &batch, once: once)
     for index in 0..<batch.count {
         let slot = batch.slots[index]
         let bytes = UnsafeRawBufferPointer(start: slot.datagram, count: slot.datagramByteCount)

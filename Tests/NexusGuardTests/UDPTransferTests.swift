@@ -111,6 +111,37 @@ struct UDPTransferTests {
         #expect(received.map(\.bytes) == datagrams)
     }
 
+    @Test("a receive that one call is enough for leaves the rest, and starts where datagrams came from last")
+    func once() throws {
+        var source = try openTransport(offload: [])
+        var sink = try openTransport()
+        let paths = [loopbackPath(loopback6, sink.port), loopbackPath(loopback4, sink.port)]
+        let datagrams = numberedDatagrams(Array(repeating: 50, count: 6))
+        // Of either family one that says where datagrams came from last, and two that tell the order then.
+        for (offset, path) in zip([0, 3], paths) {
+            var received: [ReceivedDatagram] = []
+            _ = send([OutgoingDatagram(bytes: datagrams[offset], path: path)], by: &source)
+            received += try receiveAll(&sink, 1)
+            for (other, descriptor) in zip(paths, [sink.descriptor6, sink.descriptor4]) {
+                _ = send([OutgoingDatagram(bytes: datagrams[offset + 1], path: other)], by: &source)
+                try awaitBytes(1, at: descriptor)
+                let one = try waitingByteCount(at: descriptor)
+                _ = send([OutgoingDatagram(bytes: datagrams[offset + 2], path: other)], by: &source)
+                try awaitBytes(2 * one, at: descriptor)
+            }
+            let isIPv6 = path.remote.address.isIPv6
+            for index in 1...2 {
+                let result = receiveOnce(&sink, slotCapacity: 64, once: true, into: &received)
+                #expect(result.datagramCount == 1)
+                #expect(result.hasMore)
+                #expect(received.last?.bytes == datagrams[offset + index])
+                #expect(received.last?.path.remote.address.isIPv6 == isIPv6)
+            }
+            received += try receiveAll(&sink, 2)
+            #expect(received.map(\.path.remote.address.isIPv6) == [isIPv6, isIPv6, isIPv6, !isIPv6, !isIPv6])
+        }
+    }
+
     @Test("a flood of full frames fills the slots of a batch too")
     func fullFrames() throws {
         var source = try openTransport(offload: [])

@@ -18,6 +18,11 @@ enum ThreadSchedule {
         try SystemCall.run("sched_setscheduler") { sched_setscheduler(0, policy, &parameters) }
     }
 
+    /// Lets the other threads run that wait for the calling thread's processor.
+    static func yield() {
+        sched_yield()
+    }
+
     /// The processors that are running, at least 1.
     static var processorCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 

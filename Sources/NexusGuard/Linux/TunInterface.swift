@@ -69,11 +69,13 @@ package struct TunInterface: ~Copyable {
     /// Reads packets into the batch until none is left or the batch is full.
     ///
     /// One read may hold more packets than the batch has room for; the next call goes on with them first.
-    package mutating func read(into batch: inout PacketBatch) -> TunReadResult {
+    ///
+    /// - Parameter once: Whether one read that brings packets is enough; more may then be left.
+    package mutating func read(into batch: inout PacketBatch, once: Bool = false) -> TunReadResult {
         var result = TunReadResult()
         while true {
             result.packetCount += splitter.split(into: &batch)
-            if splitter.isPending || !batch.hasRoom(for: 1) {
+            if splitter.isPending || !batch.hasRoom(for: 1) || once && result.packetCount > 0 {
                 result.isFull = true
                 return result
             }

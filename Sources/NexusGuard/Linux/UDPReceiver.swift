@@ -71,8 +71,10 @@ struct UDPReceiver: ~Copyable {
     }
 
     /// Receives from one socket until it is empty or there is no more room.
+    ///
+    /// - Parameter once: Whether one call that brings datagrams is enough.
     mutating func drain(
-        _ descriptor: Int32, into batch: inout PacketBatch, _ result: inout UDPReceiveResult
+        _ descriptor: Int32, into batch: inout PacketBatch, once: Bool, _ result: inout UDPReceiveResult
     ) {
         while !result.hasMore {
             guard batch.count < batch.slotCapacity, used + Self.datagramCapacity <= Self.areaByteCount else {
@@ -94,7 +96,7 @@ struct UDPReceiver: ~Copyable {
                 continue
             }
             used = Self.roundedUp(used + received)
-            result.hasMore = !cutPending(into: &batch, &result)
+            result.hasMore = !cutPending(into: &batch, &result) || once
         }
     }
 

@@ -12,6 +12,8 @@ package struct UDPTransport: ~Copyable {
     private let wantedOffload: UDPOffload
     /// Which socket the next `receive` looks at first, so that a flood at one does not silence the other.
     private var startsWithIPv6 = false
+    /// Which socket the last datagrams came from.
+    private var lastWasIPv6 = false
 
     /// Creates a transport without sockets.
     ///
@@ -84,23 +86,32 @@ package struct UDPTransport: ~Copyable {
     /// made with an emptied batch. Room is never a reason to lose a datagram: what does not fit comes first in
     /// the next call.
     ///
-    /// - Parameter families: The sockets that may have something.
+    /// - Parameters:
+    ///   - families: The sockets that may have something.
+    ///   - once: Whether one call of the kernel that brings datagrams is enough; more may then be left. The
+    ///     socket is looked at first that had some last.
     package mutating func receive(
-        into batch: inout PacketBatch, from families: UDPFamilies = .both
+        into batch: inout PacketBatch, from families: UDPFamilies = .both, once: Bool = false
     ) -> UDPReceiveResult {
         var result = UDPReceiveResult()
         receiver.startRound(&batch, &result)
-        startsWithIPv6.toggle()
-        if startsWithIPv6, families.contains(.ipv6), sockets.descriptor6 >= 0 {
-            receiver.drain(sockets.descriptor6, into: &batch, &result)
-        }
-        if families.contains(.ipv4), sockets.descriptor4 >= 0 {
-            receiver.drain(sockets.descriptor4, into: &batch, &result)
-        }
-        if !startsWithIPv6, families.contains(.ipv6), sockets.descriptor6 >= 0 {
-            receiver.drain(sockets.descriptor6, into: &batch, &result)
-        }
+        startsWithIPv6 = once ? lastWasIPv6 : !startsWithIPv6
+        let first: UDPFamilies = startsWithIPv6 ? .ipv6 : .ipv4
+        drain(families.intersection(first), into: &batch, once: once, &result)
+        drain(families.subtracting(first), into: &batch, once: once, &result)
         return result
+    }
+
+    /// Receives from the socket of one family, if there is one.
+    private mutating func drain(
+        _ family: UDPFamilies, into batch: inout PacketBatch, once: Bool, _ result: inout UDPReceiveResult
+    ) {
+        let isIPv6 = family == .ipv6
+        let descriptor = isIPv6 ? sockets.descriptor6 : sockets.descriptor4
+        guard !family.isEmpty, descriptor >= 0 else { return }
+        let formerCount = result.datagramCount
+        receiver.drain(descriptor, into: &batch, once: once, &result)
+        if result.datagramCount > formerCount { lastWasIPv6 = isIPv6 }
     }
 
     /// Sends every `ready` slot of an outbound batch, in order; those that are lost become `finished`.

@@ -17,7 +17,7 @@ final class CustomInterface: LoopInterface {
 
     func bringUp() {}
 
-    func read(into batch: inout OutboundBatch) throws(PacketInterfaceError) -> Bool {
+    func read(into batch: inout OutboundBatch, once: Bool) throws(PacketInterfaceError) -> Bool {
         try interface.read(into: &batch)
     }
 

@@ -27,7 +27,7 @@ final class CustomTransport: LoopTransport {
         transport.close()
     }
 
-    func receive(into batch: inout InboundBatch) -> Bool {
+    func receive(into batch: inout InboundBatch, once: Bool) -> Bool {
         transport.receive(into: &batch)
     }
 

@@ -18,8 +18,10 @@ protocol LoopInterface: AnyObject {
     /// Brings the interface up.
     func bringUp() throws(TunnelError)
 
-    /// Adds packets to the batch, and says whether some were left for want of room.
-    func read(into batch: inout OutboundBatch) throws(PacketInterfaceError) -> Bool
+    /// Adds packets to the batch, and says whether some may be left.
+    ///
+    /// - Parameter once: Whether one read that brings packets is enough.
+    func read(into batch: inout OutboundBatch, once: Bool) throws(PacketInterfaceError) -> Bool
 
     /// Delivers the `ready` packets of the batch in order, and says how many were refused.
     func write(_ batch: inout InboundBatch) -> Int

@@ -17,8 +17,10 @@ protocol LoopTransport: AnyObject {
     /// Closes what is open.
     func close()
 
-    /// Adds datagrams to the batch, and says whether some were left for want of room.
-    func receive(into batch: inout InboundBatch) -> Bool
+    /// Adds datagrams to the batch, and says whether some may be left.
+    ///
+    /// - Parameter once: Whether one call that brings datagrams is enough.
+    func receive(into batch: inout InboundBatch, once: Bool) -> Bool
 
     /// Sends the `ready` datagrams of the batch in order.
     func send(

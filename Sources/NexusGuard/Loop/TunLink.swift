@@ -57,8 +57,8 @@ final class TunLink: LoopInterface {
         }
     }
 
-    func read(into batch: inout OutboundBatch) throws(PacketInterfaceError) -> Bool {
-        let result = tun.read(into: &batch.packets)
+    func read(into batch: inout OutboundBatch, once: Bool) throws(PacketInterfaceError) -> Bool {
+        let result = tun.read(into: &batch.packets, once: once)
         if result.isGone { throw .removed }
         return result.isFull
     }

@@ -7,7 +7,8 @@ extension TunnelLoop {
     mutating func send() {
         outbound.packets.removeAll()
         do {
-            if try !interface.read(into: &outbound) { ready.remove(.interface) }
+            let isFirst = unseen.remove(.interface) != nil
+            if try !interface.read(into: &outbound, once: isFirst) { ready.remove(.interface) }
         } catch {
             endInterface(error)
             return
@@ -30,7 +31,8 @@ extension TunnelLoop {
     /// Moves one batch from the network to the interface.
     mutating func receive() {
         inbound.removeAll()
-        if !transport.receive(into: &inbound) { ready.remove(.network) }
+        let isFirst = unseen.remove(.network) != nil
+        if !transport.receive(into: &inbound, once: isFirst) { ready.remove(.network) }
         guard inbound.packets.count > 0 else { return }
         packetCount &+= UInt64(inbound.packets.count)
         let now = BootClock.now()

@@ -50,6 +50,10 @@ struct TunnelLoop: ~Copyable {
     var isEnding = false
     private let epoll: Epoll
     private var limiter = WakeLimiter()
+    private var yielding = YieldGuard()
+    /// What has not been looked at since the loop woke to few packets: a packet of theirs moves on before the
+    /// loop looks for a second one.
+    var unseen: Sources = []
     /// The packets of both ways that the loop has moved or refused.
     var packetCount: UInt64 = 0
     /// Present while the loop may run ahead of other programs.
@@ -117,7 +121,19 @@ struct TunnelLoop: ~Copyable {
         for index in 0..<count {
             ready.insert(Sources(rawValue: UInt8(truncatingIfNeeded: epoll.event(index).token)))
         }
-        if isResting { limiter.noteWake(at: BootClock.now()) }
+        if isResting { startTurn() }
+    }
+
+    /// Takes in that the loop has woken.
+    private mutating func startTurn() {
+        let now = BootClock.now()
+        limiter.noteWake(at: now)
+        unseen = []
+        guard !limiter.isBusy else { return }
+        unseen = [.interface, .network]
+        guard ready == .interface, yielding.allowsYield(at: now) else { return }
+        ThreadSchedule.yield()
+        yielding.noteYield(from: now, to: BootClock.now())
     }
 
     /// Lets the thread run ahead of other programs when it is busy, where the system allows that.

@@ -25,8 +25,8 @@ final class UDPCarrier: LoopTransport {
         transport.close()
     }
 
-    func receive(into batch: inout InboundBatch) -> Bool {
-        transport.receive(into: &batch.packets).hasMore
+    func receive(into batch: inout InboundBatch, once: Bool) -> Bool {
+        transport.receive(into: &batch.packets, once: once).hasMore
     }
 
     func send(
