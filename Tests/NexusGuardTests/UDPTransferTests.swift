@@ -133,7 +133,7 @@ struct UDPTransferTests {
             for index in 1...2 {
                 let result = receiveOnce(&sink, slotCapacity: 64, once: true, into: &received)
                 #expect(result.datagramCount == 1)
-                #expect(result.hasMore)
+                #expect(!result.hasMore)
                 #expect(received.last?.bytes == datagrams[offset + index])
                 #expect(received.last?.path.remote.address.isIPv6 == isIPv6)
             }

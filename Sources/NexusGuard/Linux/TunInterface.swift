@@ -70,15 +70,16 @@ package struct TunInterface: ~Copyable {
     ///
     /// One read may hold more packets than the batch has room for; the next call goes on with them first.
     ///
-    /// - Parameter once: Whether one read that brings packets is enough; more may then be left.
+    /// - Parameter once: Whether one read that brings packets is enough; epoll tells if the kernel has more.
     package mutating func read(into batch: inout PacketBatch, once: Bool = false) -> TunReadResult {
         var result = TunReadResult()
         while true {
             result.packetCount += splitter.split(into: &batch)
-            if splitter.isPending || !batch.hasRoom(for: 1) || once && result.packetCount > 0 {
+            if splitter.isPending || !batch.hasRoom(for: 1) {
                 result.isFull = true
                 return result
             }
+            if once, result.packetCount > 0 { return result }
             let (descriptor, buffer) = (tun.number, readBuffer)
             let count = SystemCall.orNegativeErrno {
                 Glibc.read(descriptor, buffer, Self.readBufferByteCount)

@@ -6,7 +6,7 @@ package struct TunReadResult: Hashable, Sendable {
     package var packetCount = 0
     /// The reads that were dropped since their virtio header does not fit the packet.
     package var malformedCount = 0
-    /// Whether there may be more to read: the batch is full, or one read was enough.
+    /// Whether there may be more to read: the batch is full.
     package var isFull = false
     /// Whether the interface is gone.
     package var isGone = false

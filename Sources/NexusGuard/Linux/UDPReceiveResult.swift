@@ -4,8 +4,8 @@
 package struct UDPReceiveResult: Hashable, Sendable {
     /// The number of datagrams that were added to the batch.
     package internal(set) var datagramCount = 0
-    /// Whether the call stopped for want of room, or was asked to stop early: call again before waiting for the
-    /// sockets, which need not be readable for it.
+    /// Whether the call stopped for want of room: call again before waiting for the sockets, which need not be
+    /// readable for it.
     package internal(set) var hasMore = false
     /// The number of receive calls that the kernel refused, mostly ICMP errors for datagrams sent before.
     package internal(set) var errorCount = 0

@@ -96,7 +96,8 @@ struct UDPReceiver: ~Copyable {
                 continue
             }
             used = Self.roundedUp(used + received)
-            result.hasMore = !cutPending(into: &batch, &result) || once
+            result.hasMore = !cutPending(into: &batch, &result)
+            if once { return }
         }
     }
 

@@ -88,7 +88,7 @@ package struct UDPTransport: ~Copyable {
     ///
     /// - Parameters:
     ///   - families: The sockets that may have something.
-    ///   - once: Whether one call of the kernel that brings datagrams is enough; more may then be left. The
+    ///   - once: Whether one call of the kernel that brings datagrams is enough; epoll tells if it has more. The
     ///     socket is looked at first that had some last.
     package mutating func receive(
         into batch: inout PacketBatch, from families: UDPFamilies = .both, once: Bool = false
@@ -98,6 +98,7 @@ package struct UDPTransport: ~Copyable {
         startsWithIPv6 = once ? lastWasIPv6 : !startsWithIPv6
         let first: UDPFamilies = startsWithIPv6 ? .ipv6 : .ipv4
         drain(families.intersection(first), into: &batch, once: once, &result)
+        if once, result.datagramCount > 0 { return result }
         drain(families.subtracting(first), into: &batch, once: once, &result)
         return result
     }

@@ -18,9 +18,9 @@ protocol LoopInterface: AnyObject {
     /// Brings the interface up.
     func bringUp() throws(TunnelError)
 
-    /// Adds packets to the batch, and says whether some may be left.
+    /// Adds packets to the batch, and says whether some were left for want of room.
     ///
-    /// - Parameter once: Whether one read that brings packets is enough.
+    /// - Parameter once: Whether one read that brings packets is enough; `descriptor` tells if there are more.
     func read(into batch: inout OutboundBatch, once: Bool) throws(PacketInterfaceError) -> Bool
 
     /// Delivers the `ready` packets of the batch in order, and says how many were refused.

@@ -17,9 +17,9 @@ protocol LoopTransport: AnyObject {
     /// Closes what is open.
     func close()
 
-    /// Adds datagrams to the batch, and says whether some may be left.
+    /// Adds datagrams to the batch, and says whether some were left for want of room.
     ///
-    /// - Parameter once: Whether one call that brings datagrams is enough.
+    /// - Parameter once: Whether one call that brings datagrams is enough; `descriptors` tell if there are more.
     func receive(into batch: inout InboundBatch, once: Bool) -> Bool
 
     /// Sends the `ready` datagrams of the batch in order.

@@ -48,11 +48,13 @@ struct TunnelLoop: ~Copyable {
     var ready: Sources = []
     /// Whether the loop ends at the next turn.
     var isEnding = false
+    /// What a wait takes at the least that was no mere look at what is ready, in nanoseconds.
+    private static let shortestRest: Int64 = 20_000
     private let epoll: Epoll
     private var limiter = WakeLimiter()
     private var yielding = YieldGuard()
-    /// What has not been looked at since the loop woke to few packets: a packet of theirs moves on before the
-    /// loop looks for a second one.
+    /// What has not been looked at since the loop woke from a real rest: the packet that woke it moves on before
+    /// the loop looks for a second one.
     var unseen: Sources = []
     /// The packets of both ways that the loop has moved or refused.
     var packetCount: UInt64 = 0
@@ -121,15 +123,17 @@ struct TunnelLoop: ~Copyable {
         for index in 0..<count {
             ready.insert(Sources(rawValue: UInt8(truncatingIfNeeded: epoll.event(index).token)))
         }
-        if isResting { startTurn() }
+        if isResting { startTurn(after: now) }
     }
 
     /// Takes in that the loop has woken.
-    private mutating func startTurn() {
+    ///
+    /// - Parameter rest: When it began to wait.
+    private mutating func startTurn(after rest: Instant) {
         let now = BootClock.now()
         limiter.noteWake(at: now)
         unseen = []
-        guard !limiter.isBusy else { return }
+        guard !limiter.isBusy, now.nanoseconds - rest.nanoseconds >= Self.shortestRest else { return }
         unseen = [.interface, .network]
         guard ready == .interface, yielding.allowsYield(at: now) else { return }
         ThreadSchedule.yield()
