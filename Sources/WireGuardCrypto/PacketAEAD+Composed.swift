@@ -38,7 +38,9 @@ extension PacketAEAD {
             let isAuthentic = unsafe withUnsafeMutableBytes(of: &tag) { tag in
                 guard let expected = tag.baseAddress else { return false }
                 unsafe authenticate(job.source, job.byteCount, key: start, tag: expected)
-                return unsafe sodium_memcmp(expected, job.source + job.byteCount, 16) == 0
+                return unsafe crypto_verify_16(
+                    expected.assumingMemoryBound(to: UInt8.self),
+                    (job.source + job.byteCount).assumingMemoryBound(to: UInt8.self)) == 0
             }
             unsafe sodium_memzero(start, 32)
             unsafe jobs[index].isAuthentic = isAuthentic
