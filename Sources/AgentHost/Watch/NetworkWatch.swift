@@ -6,21 +6,27 @@ internal import Synchronization
 
 /// Watches the host's network by netlink: links, addresses, routes and rules.
 ///
-/// Changes are told once they have come to rest for half a second, or after two seconds if they do not. Sleep shows
-/// in the difference of two clocks, one of which counts it. The network namespace is that of the thread that
-/// makes the object.
+/// Changes are told once they have come to rest for half a second, or after two seconds if they do not (`LookPace`).
+/// Sleep shows in the difference of two clocks, one of which counts it. The network namespace is that of the thread
+/// that makes the object.
 public final class NetworkWatch: NetworkWatching {
     private struct State {
         var destinations: [IPAddress] = []
         var picture = NetworkPicture()
-        /// When what changed will be told, and no later than when, by `HostClock.boot`.
-        var due: Int64?
-        var latest: Int64 = 0
+        /// By `HostClock.boot`.
+        var pace = LookPace<NetworkPicture>()
         /// How long the host had been asleep when that was last looked at, in nanoseconds.
         var asleep: Int64 = 0
         var readers: [UInt64: AsyncStream<NetworkEvent>.Continuation] = [:]
         var lastReader: UInt64 = 0
         var monitor: NetlinkMonitor?
+
+        /// Puts a picture in the place of the present one, and says what that means.
+        mutating func accept(_ next: NetworkPicture) -> NetworkEvent? {
+            defer { picture = next }
+            if next.isOnline != picture.isOnline { return next.isOnline ? .online : .offline }
+            return next.differs(from: picture) ? .changed : nil
+        }
     }
 
     /// What the thread of the monitor shares with this object.
@@ -40,8 +46,6 @@ public final class NetworkWatch: NetworkWatching {
 
     private let shared: Shared
 
-    private static let rest: Int64 = 500_000_000
-    private static let longestUnrest: Int64 = 2_000_000_000
     /// How often sleep is looked for where the kernel does not tell of it, and where it does.
     private static let sleepIntervals: (often: Int64, seldom: Int64) = (1_000_000_000, 10_000_000_000)
     /// Less than this is what two readings of the clocks differ by, not sleep.
@@ -67,6 +71,8 @@ public final class NetworkWatch: NetworkWatching {
         shared.state.withLock { state in
             state.picture = picture
             state.asleep = sleepClock()
+            // The monitor is not told of what changed before it began.
+            state.pace.lookAtOnce(at: HostClock.boot)
         }
         let monitor = try NetlinkMonitor("network-watch", [.routing, .clock]) { [weak shared] news in
             guard let shared else { return nil }
@@ -111,7 +117,7 @@ public final class NetworkWatch: NetworkWatching {
             guard state.destinations != destinations else { return }
             state.destinations = destinations
             // The thread that called may be in another network namespace than the one that is watched.
-            state.due = HostClock.boot
+            state.pace.lookAtOnce(at: HostClock.boot)
         }
         shared.state.withLock { $0.monitor }?.wake()
     }
@@ -124,38 +130,28 @@ public final class NetworkWatch: NetworkWatching {
         let asleep = shared.sleepClock()
         let hasNews = news.hasLost || !news.messages.isEmpty
         var events: [NetworkEvent] = []
-        let (isDue, destinations) = shared.state.withLock { state -> (Bool, [IPAddress]) in
+        let destinations = shared.state.withLock { state -> [IPAddress]? in
             let slept = asleep - state.asleep
             if slept >= shortestSleep {
                 state.asleep = asleep
                 events.append(.resumed(after: .nanoseconds(slept)))
             }
-            if hasNews || slept >= shortestSleep {
-                if state.due == nil { state.latest = now + longestUnrest }
-                state.due = min(now + rest, state.latest)
-            }
-            guard let due = state.due, due <= now else { return (false, []) }
-            state.due = nil
-            return (true, state.destinations)
+            if hasNews || slept >= shortestSleep { state.pace.noteNews(at: now) }
+            if let picture = state.pace.takeSeen(), let event = state.accept(picture) { events.append(event) }
+            return state.pace.begins(at: now) ? state.destinations : nil
         }
-        if isDue {
+        if let destinations {
             let picture = try? NetworkPicture(destinations: destinations, ignoring: shared.ignored)
             shared.state.withLock { state in
-                guard let picture else {
-                    // The lists kept changing: once more, then.
-                    state.due = now + rest
-                    state.latest = now + rest
-                    return
+                guard let picture else { return state.pace.noteFailure(at: now) }
+                if let picture = state.pace.noteLook(picture, at: HostClock.boot),
+                    let event = state.accept(picture)
+                {
+                    events.append(event)
                 }
-                if picture.isOnline != state.picture.isOnline {
-                    events.append(picture.isOnline ? .online : .offline)
-                } else if picture.differs(from: state.picture) {
-                    events.append(.changed)
-                }
-                state.picture = picture
             }
         }
-        let (readers, due) = shared.state.withLock { ($0.readers.values, $0.due) }
+        let (readers, due) = shared.state.withLock { ($0.readers.values, $0.pace.deadline(at: now)) }
         for event in events {
             for reader in readers { reader.yield(event) }
         }
