@@ -37,6 +37,7 @@ class SettingsTests(SettingsCase):
         page.type("#server-url", "http://server.example")
         page.click("#save-settings")
         page.wait_text("#server-url-error", " ")
+        self.assertEqual(page.text("#banner"), "", "what was saved before is no answer to what is refused")
         self.assertEqual(page.find("#server-url").get_attribute("aria-invalid"), "true")
         self.assertEqual(page.focused(), "server-url")
         self.assertEqual(self.agent.ask("GET", "/api/v1/settings")[1]["settings"], before)

@@ -43,7 +43,7 @@ export const isDisabled = (element) => element.getAttribute("aria-disabled") ===
 /**
  * Runs an action of a button once at a time.
  *
- * Until it is done the button is busy; a second press then has no effect.
+ * Until it is done the button is busy; a second press then has no effect. An event `attempt` says that it begins.
  */
 export function onPress(button, action) {
   button.addEventListener("click", async (event) => {
@@ -63,6 +63,7 @@ export function onSubmit(form, button, action) {
 async function once(button, action) {
   if (isDisabled(button) || button.getAttribute("aria-busy") === "true") return;
   button.setAttribute("aria-busy", "true");
+  button.dispatchEvent(new Event("attempt", { bubbles: true }));
   try {
     await action();
   } finally {

@@ -40,6 +40,11 @@ export function tell(text, kind = "good", time = kind === "good" ? 6000 : null) 
   if (text && time !== null) bannerTimer = setTimeout(() => tell(""), time);
 }
 
+// What went well before says nothing about what is tried now, and would stand beside its refusal.
+document.addEventListener("attempt", () => {
+  if ($("banner").dataset.kind === "good") tell("");
+});
+
 /** Takes a sentence about trouble away; one about a success stays for its time. */
 export function clearTrouble() {
   if ($("banner").dataset.kind === "trouble") tell("");
