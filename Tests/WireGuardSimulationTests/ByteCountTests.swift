@@ -18,7 +18,7 @@ struct ByteCountTests {
         simulation.send(from: 0, to: 1)
         // Attempts at 0 s, at 5 s and at 10 s, the later ones with up to 0.67 s of jitter.
         simulation.run(until: seconds(12))
-        #expect(first.peer(second.publicKey)?.sentByteCount == 3 * 148)
+        #expect(try #require(first.peer(second.publicKey)).sentByteCount == 3 * 148)
         let initiation = try #require(first.initiations.last).bytes
         var damaged = initiation
         damaged[50] ^= 1

@@ -29,14 +29,14 @@ struct HandshakeAccountingTests {
         let (first, second) = (simulation.devices[0], simulation.devices[1])
         simulation.send(from: 0, to: 1, byteCount: 100)
         simulation.run(for: .seconds(1))
-        #expect(first.peer(second.publicKey)?.sentByteCount == 148 + 112 + 32)
-        #expect(second.peer(first.publicKey)?.receivedByteCount == 148 + 112 + 32)
+        #expect(try #require(first.peer(second.publicKey)).sentByteCount == 148 + 112 + 32)
+        #expect(try #require(second.peer(first.publicKey)).receivedByteCount == 148 + 112 + 32)
         let foreign = InnerPacket.make(
             from: try IPAddress("192.168.0.1"), to: Simulation.innerAddress(of: 1), byteCount: 100)
         first.send([foreign], at: simulation.now)
         simulation.run(for: .seconds(1))
         #expect(second.drops[.disallowedSource] == 1)
-        #expect(second.peer(first.publicKey)?.receivedByteCount == 148 + 112 + 32)
+        #expect(try #require(second.peer(first.publicKey)).receivedByteCount == 148 + 112 + 32)
     }
 
     @Test("the endpoint follows an accepted initiation before any data comes")
