@@ -54,6 +54,8 @@ final class ChildProgram: Sendable {
 
     deinit {
         send(SIGKILL)
+        // A process that nobody waits for keeps itself.
+        process.withLock { $0.waitUntilExit() }
     }
 
     /// The process id.
