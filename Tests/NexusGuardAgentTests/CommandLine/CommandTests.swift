@@ -216,7 +216,7 @@ struct CommandTests {
         let output = try await Shell.runAside(
             [
                 "/bin/bash", "-c",
-                "set -o pipefail; \(command) status --watch | head -n 1; \(command) --help | true",
+                "set -o pipefail; \(command) status --watch | grep -m 1 STOPPED; \(command) --help | true",
             ], environment: ["NEXUSGUARD_TIMEOUT": ServedAgent.patience])
         #expect(output.errors.isEmpty)
         #expect(output.text.contains("disconnected STOPPED"))

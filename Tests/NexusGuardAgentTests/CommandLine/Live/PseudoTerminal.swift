@@ -22,7 +22,7 @@ final class PseudoTerminal: Sendable {
     ///
     /// - Parameters:
     ///   - arguments: The path of the programme, and its arguments.
-    ///   - environment: The whole environment.
+    ///   - environment: The whole environment, but for what a sanitizer of the tests needs.
     init(
         _ arguments: [String], width: Int = 80, height: Int = 24, environment: [String: String] = [:]
     ) throws {
@@ -47,7 +47,11 @@ final class PseudoTerminal: Sendable {
         defer { posix_spawnattr_destroy(&attributes) }
         posix_spawnattr_setflags(&attributes, Self.newSession)
         let fixed = ["TERM": "xterm", "LC_ALL": "C.UTF-8", "TZ": "UTC", "PATH": "/usr/bin:/bin"]
-        let all = fixed.merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
+        var inherited: [String: String] = [:]
+        for name in ["ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD"] {
+            inherited[name] = getenv(name).map { String(cString: $0) }
+        }
+        let all = fixed.merging(inherited) { $1 }.merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
         var argv = arguments.map { strdup($0) } + [nil]
         var envp = all.map { strdup($0) } + [nil]
         defer { for pointer in argv + envp { free(pointer) } }
