@@ -104,6 +104,12 @@ public actor AgentManager {
         heartbeat = HeartbeatService(connection: connection)
     }
 
+    deinit {
+        // What sleeps or listens would keep itself for as long as nothing comes.
+        for timer in timers.values { timer.cancel() }
+        networkReader?.cancel()
+    }
+
     /// Opens the stores and begins: with the tunnel, where one is wanted and stored.
     ///
     /// - Throws: `AgentError.storeUnusable` or `.secretStore`, when nobody can tell what the settings or the

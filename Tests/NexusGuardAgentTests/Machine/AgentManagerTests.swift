@@ -29,6 +29,25 @@ struct AgentManagerTests {
         #expect(bench.transport.mostInFlight == 1)
     }
 
+    @Test("an agent that nobody holds any more leaves nothing behind that sleeps or listens")
+    func abandoned() async throws {
+        let bench = try ManagerBench()
+        try bench.store()
+        bench.serve()
+        try await bench.manager.startAgent()
+        try await bench.run { $0.state == .connected && $0.lastHeartbeat != nil }
+        #expect(bench.clock.nextWakeUp != nil)
+        #expect(bench.network.readingCount == 1)
+        try bench.replaceManager()
+        let patience = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < patience {
+            if bench.clock.nextWakeUp == nil, bench.network.readingCount == 0 { break }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        #expect(bench.clock.nextWakeUp == nil)
+        #expect(bench.network.readingCount == 0)
+    }
+
     @Test("a stored configuration is up before the server is asked anything")
     func storedFirst() async throws {
         let bench = try ManagerBench()

@@ -10,15 +10,23 @@ final class FakeNetwork: NetworkWatching {
         var isOnline = true
         var destinations: [IPAddress] = []
         var readers: [AsyncStream<NetworkEvent>.Continuation] = []
+        var readingCount = 0
     }
 
     private let model = Mutex(Model())
 
     var events: AsyncStream<NetworkEvent> {
         let (stream, continuation) = AsyncStream.makeStream(of: NetworkEvent.self)
-        model.withLock { $0.readers.append(continuation) }
+        model.withLock { model in
+            model.readers.append(continuation)
+            model.readingCount += 1
+        }
+        continuation.onTermination = { [weak self] _ in self?.model.withLock { $0.readingCount -= 1 } }
         return stream
     }
+
+    /// How many listen for events.
+    var readingCount: Int { model.withLock { $0.readingCount } }
 
     var isOnline: Bool { model.withLock { $0.isOnline } }
 
