@@ -115,4 +115,35 @@ struct LookPaceTests {
         #expect(pace.begins(at: Self.half))
         #expect(pace.noteLook("seen", at: Self.half) == "seen")
     }
+
+    @Test("news does not put off a look that was asked for, nor does what is asked put off the end of unrest")
+    func asked() {
+        let pace = Subject()
+        pace.lookAtOnce(at: 0)
+        pace.noteNews(at: 1)
+        #expect(pace.begins(at: 1))
+        // News and requests during each look: the first look after two seconds counts all the same.
+        var now: Int64 = 1
+        var counted: String?
+        while counted == nil, now < 10 * Self.second {
+            pace.lookAtOnce(at: now)
+            now += Self.half
+            #expect(pace.noteLook("half", at: now) == nil)
+            #expect(pace.begins(at: now))
+            if now > 2 * Self.second { counted = pace.noteLook("whole", at: now) }
+        }
+        #expect(counted == "whole")
+        #expect(now == 2 * Self.second + 1)
+    }
+
+    @Test("a look that comes to nothing does not put off one that was asked for meanwhile")
+    func failureOfAsked() {
+        let pace = Subject()
+        pace.noteNews(at: 0)
+        #expect(pace.begins(at: Self.half))
+        pace.lookAtOnce(at: Self.half + 1)
+        pace.noteFailure(at: Self.half + 2)
+        #expect(pace.begins(at: Self.half + 2))
+        #expect(pace.noteLook("seen", at: Self.half + 3) == "seen")
+    }
 }

@@ -47,33 +47,67 @@ struct LoopPacingTests {
         #expect(limiter.pause(at: instant(microseconds: 400)) == 0)
     }
 
-    @Test("a loop yields until it had to wait, and then not for a second, and twice as long each time")
-    func yieldsAreGuarded() {
+    /// A guard of yields, and the clock of its loop.
+    private struct Turns {
         var yielding = YieldGuard()
-        var now: Int64 = 5_000_000
-        func wait(_ microseconds: Int64) {
-            yielding.noteYield(
-                from: instant(microseconds: now), to: instant(microseconds: now + microseconds))
-            now += microseconds
+        var microseconds: Int64 = 5_000_000
+
+        var now: Instant { Instant(nanoseconds: microseconds * 1_000) }
+        var allowsYield: Bool { yielding.allowsYield(at: now) }
+
+        /// A turn of so many packets and microseconds, with a yield if there may be one.
+        mutating func turn(_ packetCount: Int, lasting duration: Int64 = 60) {
+            if allowsYield { yielding.noteYield(at: now) }
+            microseconds += duration
+            yielding.noteTurn(packetCount: packetCount, endedAt: now)
         }
-        for _ in 0..<100 {
-            #expect(yielding.allowsYield(at: instant(microseconds: now)))
-            wait(100)
+    }
+
+    @Test("a loop yields once eight lone questions in a row have come, and no longer when more comes at once")
+    func yieldsForQuestions() {
+        var turns = Turns()
+        for interruption in [(count: 3, after: 10_000), (count: 1, after: 939)] {
+            for question in 0..<8 {
+                #expect(!turns.allowsYield)
+                turns.microseconds += 940
+                turns.turn(1 + question % 2)
+                // An answer comes by the network.
+                turns.turn(0)
+            }
+            for _ in 0..<100 {
+                turns.microseconds += 10_000
+                #expect(turns.allowsYield)
+                turns.turn(2)
+            }
+            turns.microseconds += Int64(interruption.after)
+            turns.turn(interruption.count)
         }
+        #expect(!turns.allowsYield)
+    }
+
+    @Test("after a long turn with a yield there is none for a second, and for twice as long each time")
+    func longYieldsAreRare() {
+        var turns = Turns()
+        for _ in 0..<8 { turns.turn(1, lasting: 10_000) }
+        turns.microseconds += 1_000
+        #expect(turns.allowsYield, "turns without a yield may be long")
         for seconds: Int64 in [1, 2, 4, 8, 16, 32, 64, 64] {
-            wait(101)
-            #expect(!yielding.allowsYield(at: instant(microseconds: now + seconds * 1_000_000 - 1)))
-            now += seconds * 1_000_000
-            #expect(yielding.allowsYield(at: instant(microseconds: now)))
+            turns.turn(0, lasting: 301)
+            turns.microseconds += seconds * 1_000_000 - 1
+            #expect(!turns.allowsYield)
+            turns.microseconds += 1
+            #expect(turns.allowsYield)
         }
-        // Each short wait halves what the next long one costs.
-        for _ in 0..<5 { wait(3) }
-        wait(4_000)
-        #expect(!yielding.allowsYield(at: instant(microseconds: now + 1_999_999)))
-        #expect(yielding.allowsYield(at: instant(microseconds: now + 2_000_000)))
-        for _ in 0..<20 { wait(3) }
-        wait(4_000)
-        #expect(yielding.allowsYield(at: instant(microseconds: now + 1_000_000)))
+        // Each short one halves what the next long one costs.
+        for _ in 0..<5 { turns.turn(0, lasting: 300) }
+        turns.turn(0, lasting: 4_000)
+        turns.microseconds += 1_999_999
+        #expect(!turns.allowsYield)
+        turns.microseconds += 1
+        for _ in 0..<20 { turns.turn(0) }
+        turns.turn(0, lasting: 4_000)
+        turns.microseconds += 1_000_000
+        #expect(turns.allowsYield)
     }
 
     /// A guard, and the work of its loop.

@@ -4,8 +4,8 @@
 ///
 /// It is looked at once it has come to rest for half a second, or after two seconds if it does not. A look takes
 /// several questions, so one that a change came in on may have seen half of it: what is seen counts only if there
-/// is no news right after it, but for the look after two seconds of unrest. Times are those of one clock, in
-/// nanoseconds.
+/// is no news right after it. After two seconds of unrest it counts in any case, and so does the look after one that
+/// came to nothing. Times are those of one clock, in nanoseconds.
 struct LookPace<Picture> {
     /// How long there must be no news.
     static var rest: Int64 { 500_000_000 }
@@ -14,6 +14,10 @@ struct LookPace<Picture> {
 
     /// When to look, unless it is waited for news.
     private var due: Int64?
+    /// Whether that look was asked for, so that no news puts it off.
+    private var isAskedFor = false
+    /// Whether a look has begun and not ended.
+    private var isLooking = false
     /// What was seen last, until it is known that no news came in meanwhile.
     private var seen: Picture?
     /// From when on what is seen counts at once.
@@ -23,24 +27,29 @@ struct LookPace<Picture> {
 
     /// Takes in that something has changed.
     mutating func noteNews(at now: Int64) {
-        look(at: now + Self.rest, now)
+        begin(at: now)
+        if !isAskedFor { due = min(now + Self.rest, latest) }
     }
 
-    /// Has the next look made at once.
+    /// Has a look made at once, or right after the one that is being made.
     mutating func lookAtOnce(at now: Int64) {
-        look(at: now, now)
+        begin(at: now)
+        due = now
+        isAskedFor = true
     }
 
-    private mutating func look(at time: Int64, _ now: Int64) {
-        if due == nil, seen == nil { latest = now + Self.longestUnrest }
+    /// Gives up what was seen, and begins the time of unrest unless it has begun.
+    private mutating func begin(at now: Int64) {
+        if due == nil, seen == nil, !isLooking { latest = now + Self.longestUnrest }
         seen = nil
-        due = min(time, latest)
     }
 
     /// Whether it is to be looked at; the look has begun then.
     mutating func begins(at now: Int64) -> Bool {
         guard let due, due <= now else { return false }
         self.due = nil
+        isAskedFor = false
+        isLooking = true
         return true
     }
 
@@ -49,6 +58,7 @@ struct LookPace<Picture> {
     /// - Parameter now: When it has ended.
     /// - Returns: What counts at once, if it does.
     mutating func noteLook(_ picture: Picture, at now: Int64) -> Picture? {
+        isLooking = false
         // Somebody asked for another look meanwhile.
         guard due == nil else { return nil }
         guard now < latest else { return picture }
@@ -58,8 +68,9 @@ struct LookPace<Picture> {
 
     /// Takes in that the look came to nothing, since what it looked at kept changing.
     mutating func noteFailure(at now: Int64) {
-        due = now + Self.rest
-        latest = now + Self.rest
+        isLooking = false
+        due = min(due ?? .max, now + Self.rest)
+        latest = now
     }
 
     /// What was seen last, when it counts since no news was noted after it.

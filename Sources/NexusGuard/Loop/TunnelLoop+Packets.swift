@@ -15,6 +15,7 @@ extension TunnelLoop {
         }
         guard outbound.packets.count > 0 else { return }
         packetCount &+= UInt64(outbound.packets.count)
+        turnPacketCount += outbound.packets.count
         let now = BootClock.now()
         device.planOutbound(&outbound.packets, at: now, into: &outbox)
         outbound.packets.seal()

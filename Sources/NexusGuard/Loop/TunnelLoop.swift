@@ -53,9 +53,13 @@ struct TunnelLoop: ~Copyable {
     private let epoll: Epoll
     private var limiter = WakeLimiter()
     private var yielding = YieldGuard()
+    /// The packets of the interface since the loop last came to rest.
+    var turnPacketCount = 0
     /// What has not been looked at since the loop woke from a real rest: the packet that woke it moves on before
     /// the loop looks for a second one.
     var unseen: Sources = []
+    /// Whether the present turn began with that.
+    private var looksOnce = false
     /// The packets of both ways that the loop has moved or refused.
     var packetCount: UInt64 = 0
     /// Present while the loop may run ahead of other programs.
@@ -118,6 +122,10 @@ struct TunnelLoop: ~Copyable {
         let now = BootClock.now()
         let pause = isResting ? limiter.pause(at: now) : 0
         followPriority(rests: isResting, isBusy: isResting && limiter.isBusy, at: now)
+        if isResting {
+            yielding.noteTurn(packetCount: turnPacketCount, endedAt: now)
+            turnPacketCount = 0
+        }
         if pause > 0 { ThreadSchedule.sleep(nanoseconds: pause) }
         let count = try epoll.wait(until: isResting ? device.nextDeadline : Instant(nanoseconds: 0))
         for index in 0..<count {
@@ -131,13 +139,20 @@ struct TunnelLoop: ~Copyable {
     /// - Parameter rest: When it began to wait.
     private mutating func startTurn(after rest: Instant) {
         let now = BootClock.now()
-        limiter.noteWake(at: now)
+        let isSecondLook = looksOnce && now.nanoseconds - rest.nanoseconds < Self.shortestRest
         unseen = []
-        guard !limiter.isBusy, now.nanoseconds - rest.nanoseconds >= Self.shortestRest else { return }
+        looksOnce = false
+        // It belongs to the wake before it.
+        if isSecondLook { return }
+        limiter.noteWake(at: now)
+        guard !limiter.isBusy else { return }
+        looksOnce = true
         unseen = [.interface, .network]
-        guard ready == .interface, yielding.allowsYield(at: now) else { return }
+        // A thread ahead of the others yields to none of them.
+        let isAhead = priority?.isAhead ?? false
+        guard ready == .interface, !isAhead, yielding.allowsYield(at: now) else { return }
+        yielding.noteYield(at: now)
         ThreadSchedule.yield()
-        yielding.noteYield(from: now, to: BootClock.now())
     }
 
     /// Lets the thread run ahead of other programs when it is busy, where the system allows that.

@@ -43,7 +43,7 @@ export const isDisabled = (element) => element.getAttribute("aria-disabled") ===
 /**
  * Runs an action of a button once at a time.
  *
- * Until it is done the button is busy; a second press then has no effect. An event `attempt` says that it begins.
+ * Until it is done the button is busy; a second press then has no effect.
  */
 export function onPress(button, action) {
   button.addEventListener("click", async (event) => {
@@ -63,7 +63,6 @@ export function onSubmit(form, button, action) {
 async function once(button, action) {
   if (isDisabled(button) || button.getAttribute("aria-busy") === "true") return;
   button.setAttribute("aria-busy", "true");
-  button.dispatchEvent(new Event("attempt", { bubbles: true }));
   try {
     await action();
   } finally {
@@ -71,9 +70,10 @@ async function once(button, action) {
   }
 }
 
-/** Shows a refusal at its field, or takes it away with an empty text. */
+/** Shows a refusal at its field, of which an event `refusal` tells, or takes it away with an empty text. */
 export function setRefusal(field, message, text) {
   setText(message, sentence(text));
+  if (text) message.dispatchEvent(new Event("refusal", { bubbles: true }));
   if (field) setAttribute(field, "aria-invalid", text ? "true" : null);
 }
 

@@ -31,7 +31,10 @@ export function show(name, focus = null) {
   if (!isFirst || focus) (focus ?? $(name).querySelector("h1[tabindex]"))?.focus();
 }
 
-/** Says what was done, or what stands in the way; a sentence about a success goes away by itself, others with a `time`. */
+/**
+ * Says what was done, or what stands in the way; a sentence about a success goes away by itself or with the next
+ * refusal, others with a `time`.
+ */
 export function tell(text, kind = "good", time = kind === "good" ? 6000 : null) {
   const banner = $("banner");
   clearTimeout(bannerTimer);
@@ -40,12 +43,12 @@ export function tell(text, kind = "good", time = kind === "good" ? 6000 : null) 
   if (text && time !== null) bannerTimer = setTimeout(() => tell(""), time);
 }
 
-// What went well before says nothing about what is tried now, and would stand beside its refusal.
-document.addEventListener("attempt", () => {
+// What went well before is no answer to what is refused now.
+document.addEventListener("refusal", () => {
   if ($("banner").dataset.kind === "good") tell("");
 });
 
-/** Takes a sentence about trouble away; one about a success stays for its time. */
+/** Takes a sentence about trouble away; one about a success stays. */
 export function clearTrouble() {
   if ($("banner").dataset.kind === "trouble") tell("");
 }
