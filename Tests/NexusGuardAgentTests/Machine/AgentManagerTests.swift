@@ -32,10 +32,7 @@ struct AgentManagerTests {
     @Test("an agent that nobody holds any more leaves nothing behind that sleeps or listens")
     func abandoned() async throws {
         let bench = try ManagerBench()
-        try bench.store()
-        bench.serve()
-        try await bench.manager.startAgent()
-        try await bench.run { $0.state == .connected && $0.lastHeartbeat != nil }
+        try await bench.connect()
         #expect(bench.clock.nextWakeUp != nil)
         #expect(bench.network.readingCount == 1)
         try bench.replaceManager()
@@ -127,10 +124,7 @@ struct AgentManagerTests {
     @Test("refresh gives what the server says")
     func refresh() async throws {
         let bench = try ManagerBench()
-        try bench.store()
-        bench.serve()
-        try await bench.manager.startAgent()
-        try await bench.run { $0.lastHeartbeat != nil }
+        try await bench.connect()
         let count = bench.transport.requests.count
         try await bench.driving { try await $0.refresh() }.get()
         #expect(bench.transport.requests.count > count)
@@ -178,10 +172,7 @@ struct AgentManagerTests {
     @Test("deprovision tells the server first, and keeps everything when that fails")
     func deprovision() async throws {
         let bench = try ManagerBench()
-        try bench.store()
-        bench.serve()
-        try await bench.manager.startAgent()
-        try await bench.run { $0.lastHeartbeat != nil }
+        try await bench.connect()
         bench.transport.answer { _ throws(HTTPError) in HTTPResponse(status: 500) }
         await #expect(throws: AgentError.serverRejected(500)) { try await bench.manager.deprovision() }
         #expect(try bench.secrets.loadWireGuardConfig() != nil && bench.tunnel.isTunnelUp())

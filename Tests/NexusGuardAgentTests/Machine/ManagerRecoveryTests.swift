@@ -14,10 +14,7 @@ struct ManagerRecoveryTests {
     /// A bench whose agent is connected.
     static func connected() async throws -> ManagerBench {
         let bench = try ManagerBench()
-        try bench.store()
-        bench.serve()
-        try await bench.manager.startAgent()
-        try await bench.run { $0.state == .connected && $0.lastHeartbeat != nil }
+        try await bench.connect()
         return bench
     }
 

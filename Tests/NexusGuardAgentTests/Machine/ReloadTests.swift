@@ -23,10 +23,7 @@ struct ReloadTests {
 
     private func connected(_ change: (inout AgentConfig) -> Void = { _ in }) async throws -> ManagerBench {
         let bench = try ManagerBench(change)
-        try bench.store()
-        bench.serve()
-        try await bench.manager.startAgent()
-        try await bench.run { $0.lastHeartbeat != nil }
+        try await bench.connect()
         return bench
     }
 
@@ -117,10 +114,7 @@ struct ReloadTests {
         let named = try ManagerBench(lookup: FixedLookup(found: [try IPAddress("198.51.100.8")]))
         let numeric = try ManagerBench { $0.serverURL = "https://198.51.100.7:8443" }
         for (bench, control) in [(named, "198.51.100.8"), (numeric, "198.51.100.7")] {
-            try bench.store()
-            bench.serve()
-            try await bench.manager.startAgent()
-            try await bench.run { $0.lastHeartbeat != nil }
+            try await bench.connect()
             #expect(try bench.network.destinations == [IPAddress(control), tunnel])
         }
         // A server of the tunnel that has only a name may be behind any network.

@@ -123,6 +123,14 @@ final class ManagerBench: Sendable {
         return last
     }
 
+    /// Starts the agent with a stored configuration and a server that answers, and waits for its first heartbeat.
+    func connect() async throws {
+        try store()
+        serve()
+        try await manager.startAgent()
+        try await run { $0.state == .connected && $0.lastHeartbeat != nil }
+    }
+
     /// Lets virtual time go on until a command has its result.
     func driving(
         _ command: @escaping @Sendable (AgentManager) async throws -> Void
